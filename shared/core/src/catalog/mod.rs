@@ -1,0 +1,140 @@
+//! The tools of a product: what is advertised, and what is checked against exactly that.
+
+mod check;
+mod schema;
+mod shape;
+mod tool;
+
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+pub use check::{Nulls, Violation};
+pub use tool::{Call, Hints, Image, Reply, Tool, ToolSpec, Unknown};
+
+use crate::error::ToolError;
+use crate::mcp::{Product, Version};
+use shape::Shape;
+use tool::{Erased, Typed};
+
+/// The tools of one product, in the order they are advertised, with the bytes of the list built once per version.
+pub struct Catalog<P: Product> {
+    entries: Vec<Entry<P>>,
+    by_name: HashMap<&'static str, usize>,
+    lists: Vec<(Version, Box<RawValue>)>,
+}
+
+struct Entry<P: Product> {
+    spec: &'static ToolSpec,
+    input: Value,
+    output: Value,
+    shape: Shape,
+    tool: Box<dyn Erased<P>>,
+}
+
+/// A call that was found and whose arguments hold.
+pub(crate) struct Ready<'c, P: Product> {
+    entry: &'c Entry<P>,
+    arguments: Value,
+}
+
+impl<P: Product> Catalog<P> {
+    /// No tools yet.
+    pub fn new() -> Self {
+        Self { entries: Vec::new(), by_name: HashMap::new(), lists: Vec::new() }
+    }
+
+    /// Adds a tool after those already there.
+    ///
+    /// # Panics
+    /// At start, never on a call: when a schema uses what clients refuse or what arguments are not checked against,
+    /// when a property has no description, when a name is taken.
+    #[must_use]
+    pub fn with<T: Tool<Product = P>>(mut self) -> Self {
+        let spec = &T::SPEC;
+        let refuse = |reason: String| -> ! { panic!("tool {}: {reason}", spec.name) };
+        let input = schema::of_arguments::<T::Args>(spec.unknown).unwrap_or_else(|reason| refuse(reason));
+        let output = schema::of_result::<T::Output>().unwrap_or_else(|reason| refuse(reason));
+        let shape = Shape::compile(&input).unwrap_or_else(|reason| refuse(reason));
+        if self.by_name.insert(spec.name, self.entries.len()).is_some() {
+            refuse("the name is taken".into());
+        }
+        self.entries.push(Entry { spec, input, output, shape, tool: Box::new(Typed::<T>::new()) });
+        self.lists = P::PROFILE.all_versions().map(|version| (version, list(&self.entries, version))).collect();
+        self
+    }
+
+    /// The `tools` array as this version of the protocol knows it, ready to be sent.
+    pub fn list(&self, version: Version) -> &RawValue {
+        let built = self.lists.iter().find(|(of, _)| *of == version).map(|(_, list)| list);
+        built.expect("a list is built for every version that the profile serves")
+    }
+
+    /// The tools' names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.entries.iter().map(|entry| entry.spec.name)
+    }
+
+    /// The description of every tool: what it is, what it takes, what it answers.
+    pub fn specs(&self) -> impl Iterator<Item = (&'static ToolSpec, &Value, &Value)> {
+        self.entries.iter().map(|entry| (entry.spec, &entry.input, &entry.output))
+    }
+
+    /// Finds a tool. Names match exactly.
+    pub(crate) fn find(&self, name: &str) -> Option<Found<'_, P>> {
+        self.by_name.get(name).map(|at| Found { entry: &self.entries[*at] })
+    }
+}
+
+impl<P: Product> Default for Catalog<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A tool that was found by its name.
+pub(crate) struct Found<'c, P: Product> {
+    entry: &'c Entry<P>,
+}
+
+impl<'c, P: Product> Found<'c, P> {
+    pub(crate) fn spec(&self) -> &'static ToolSpec {
+        self.entry.spec
+    }
+
+    /// Coerces the arguments and checks them against the advertised schema: all faults at once.
+    pub(crate) fn check(self, arguments: Map<String, Value>) -> Result<Ready<'c, P>, Vec<Violation>> {
+        let spec = self.entry.spec;
+        let arguments = check::arguments(&self.entry.shape, arguments, spec.nulls)?;
+        Ok(Ready { entry: self.entry, arguments })
+    }
+}
+
+impl<P: Product> Ready<'_, P> {
+    /// Runs the tool.
+    pub(crate) async fn run(self, product: &P, call: Call<'_, P::Caller>) -> Result<tool::Rendered, ToolError> {
+        self.entry.tool.call(product, call, self.arguments).await
+    }
+}
+
+fn list<P: Product>(entries: &[Entry<P>], version: Version) -> Box<RawValue> {
+    let tools: Vec<Value> = entries.iter().map(|entry| advertised(entry, version)).collect();
+    serde_json::value::to_raw_value(&tools).expect("a tool's description is plain JSON")
+}
+
+fn advertised<P: Product>(entry: &Entry<P>, version: Version) -> Value {
+    let ToolSpec { name, title, description, hints, .. } = entry.spec;
+    let mut tool = Map::new();
+    tool.insert("name".into(), json!(name));
+    tool.insert("title".into(), json!(title));
+    tool.insert("description".into(), json!(description));
+    tool.insert("inputSchema".into(), entry.input.clone());
+    if version.has_output_schemas() {
+        tool.insert("outputSchema".into(), entry.output.clone());
+    }
+    if version.has_annotations() {
+        tool.insert("annotations".into(), hints.advertised(title));
+    }
+    Value::Object(tool)
+}

@@ -1,0 +1,162 @@
+//! Schemas derived from types, brought into the form that every client reads.
+//!
+//! Clients and model providers refuse combinators at the top, `$ref`, lists of types, arrays without a type for their
+//! items and formats of Rust's integers. A schema that would need one of them is refused here, at start.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::tool::Unknown;
+
+/// What the arguments of type `T` are advertised as.
+pub(super) fn of_arguments<T: JsonSchema>(unknown: Unknown) -> Result<Value, String> {
+    let mut schema = normal::<T>(true)?;
+    if unknown == Unknown::Refuse {
+        schema.insert("additionalProperties".into(), json!(false));
+    }
+    Ok(Value::Object(schema))
+}
+
+/// What a result of type `T` is advertised as. Results stay open: a member more is no breaking change.
+pub(super) fn of_result<T: JsonSchema>() -> Result<Value, String> {
+    normal::<T>(false).map(Value::Object)
+}
+
+fn normal<T: JsonSchema>(arguments: bool) -> Result<Map<String, Value>, String> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let settings = if arguments { settings.for_deserialize() } else { settings.for_serialize() };
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    normalise(&mut schema, arguments)?;
+    let Value::Object(mut root) = schema else {
+        return Err("the schema is no object".into());
+    };
+    if root.get("type") != Some(&json!("object")) {
+        return Err("the root is no object".into());
+    }
+    root.shift_remove("title");
+    root.shift_remove("description");
+    root.entry("properties").or_insert_with(|| json!({}));
+    described(&root)?;
+    Ok(root)
+}
+
+/// Every property says what it is.
+fn described(schema: &Map<String, Value>) -> Result<(), String> {
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        if property.get("description").and_then(Value::as_str).is_none_or(str::is_empty) {
+            return Err(format!("{name} has no description"));
+        }
+        for inner in [Some(property), property.get("items")].into_iter().flatten().filter_map(Value::as_object) {
+            described(inner).map_err(|reason| format!("{name}: {reason}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn normalise(schema: &mut Value, arguments: bool) -> Result<(), String> {
+    let Value::Object(object) = schema else {
+        return Ok(());
+    };
+    for forbidden in ["$ref", "$defs", "allOf", "not", "if"] {
+        if object.contains_key(forbidden) {
+            return Err(format!("{forbidden} is not read by every client"));
+        }
+    }
+    if object.get("default") == Some(&Value::Null) {
+        object.shift_remove("default");
+    }
+    // An integer's width is Rust's business.
+    if object.get("type").is_some_and(|name| mentions(name, "integer") || mentions(name, "number")) {
+        object.shift_remove("format");
+    }
+    one_type(object, arguments)?;
+    constants_to_enum(object)?;
+    without_null(object, arguments)?;
+    for keyword in ["items", "additionalProperties"] {
+        if let Some(inner) = object.get_mut(keyword) {
+            normalise(inner, arguments)?;
+        }
+    }
+    for (name, property) in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        normalise(property, arguments).map_err(|reason| format!("{name}: {reason}"))?;
+    }
+    Ok(())
+}
+
+fn mentions(of: &Value, name: &str) -> bool {
+    of == name || of.as_array().is_some_and(|names| names.iter().any(|one| one == name))
+}
+
+/// An optional value is a value that may be left out; what `null` means for it is the tool's rule, not its type. In
+/// results `null` is told in the description, since a list of types is refused by some clients.
+fn one_type(object: &mut Map<String, Value>, arguments: bool) -> Result<(), String> {
+    let Some(Value::Array(names)) = object.get("type") else {
+        return Ok(());
+    };
+    let named: Vec<Value> = names.iter().filter(|name| *name != "null").cloned().collect();
+    match <[Value; 1]>::try_from(named) {
+        Ok([_]) if !arguments => {
+            object.shift_remove("type");
+            Ok(())
+        }
+        Ok([one]) => {
+            object.insert("type".into(), one);
+            Ok(())
+        }
+        Err(_) => Err("a value of several types cannot be advertised".into()),
+    }
+}
+
+/// schemars writes an enum whose variants have docs as `oneOf` of constants; clients read `enum`.
+fn constants_to_enum(object: &mut Map<String, Value>) -> Result<(), String> {
+    let Some(Value::Array(variants)) = object.shift_remove("oneOf") else {
+        return Ok(());
+    };
+    let mut names = Vec::new();
+    for variant in &variants {
+        match (variant.get("const"), variant.get("enum").and_then(Value::as_array)) {
+            (Some(Value::String(name)), _) => names.push(json!(name)),
+            (_, Some(several)) => names.extend(several.iter().cloned()),
+            _ => return Err("oneOf is not read by every client".into()),
+        }
+    }
+    object.insert("type".into(), json!("string"));
+    object.insert("enum".into(), Value::Array(names));
+    Ok(())
+}
+
+/// `anyOf [T, null]`, which is how schemars writes an optional struct or enum, becomes `T`.
+fn without_null(object: &mut Map<String, Value>, arguments: bool) -> Result<(), String> {
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    let Some(Value::Array(options)) = object.shift_remove("anyOf") else {
+        return Ok(());
+    };
+    let mut named: Vec<Value> = options.into_iter().filter(|option| option.get("type") != Some(&json!("null"))).collect();
+    let (Some(Value::Object(mut only)), true) = (named.pop(), named.is_empty()) else {
+        return Err("anyOf is not read by every client".into());
+    };
+    if arguments {
+        for (keyword, value) in only {
+            object.entry(keyword).or_insert(value);
+        }
+        normalise_in_place(object, arguments)
+    } else {
+        only.shift_remove("type");
+        Ok(())
+    }
+}
+
+fn normalise_in_place(object: &mut Map<String, Value>, arguments: bool) -> Result<(), String> {
+    let mut schema = Value::Object(std::mem::take(object));
+    normalise(&mut schema, arguments)?;
+    if let Value::Object(normal) = schema {
+        *object = normal;
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! A tool: typed where it is written, erased where it is kept.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::check::Nulls;
+use crate::error::ToolError;
+use crate::mcp::{Client, Product};
+
+/// One tool. The schema that clients see is derived from `Args` and `Output`; it is written nowhere else.
+pub trait Tool: Sized + Send + Sync + 'static {
+    /// The product it belongs to.
+    type Product: Product;
+    /// Its arguments, as an object.
+    type Args: DeserializeOwned + JsonSchema + Send;
+    /// Its result, as an object.
+    type Output: Serialize + JsonSchema + Send;
+    /// Everything about it that is not a type.
+    const SPEC: ToolSpec;
+
+    /// Does the work. `args` satisfy the advertised schema.
+    fn call(
+        product: &Self::Product,
+        call: Call<'_, <Self::Product as Product>::Caller>,
+        args: Self::Args,
+    ) -> impl Future<Output = Result<Reply<Self::Output>, ToolError>> + Send;
+}
+
+/// What a tool is called, says of itself and promises.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolSpec {
+    /// `verb_noun`, at most 36 characters, so that a client's own prefix fits into 64.
+    pub name: &'static str,
+    /// For people: sentence case.
+    pub title: &'static str,
+    /// For models: what it does, its limits, what comes back, how long ids live.
+    pub description: &'static str,
+    /// What a client may assume of a call.
+    pub hints: Hints,
+    /// What happens to arguments that the schema does not name.
+    pub unknown: Unknown,
+    /// What `null` means for an optional argument.
+    pub nulls: Nulls,
+    /// The argument that makes a too large answer smaller, if there is one.
+    pub narrowed_by: Option<&'static str>,
+}
+
+/// The four hints of the protocol, always all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hints {
+    /// Changes nothing.
+    pub read_only: bool,
+    /// May destroy or overwrite what was there.
+    pub destructive: bool,
+    /// A second equal call leaves the state as the first did.
+    pub idempotent: bool,
+    /// Reaches beyond the product (sends mail, calls a vendor).
+    pub open_world: bool,
+}
+
+impl Hints {
+    /// Reads only.
+    pub const READ: Self = Self { read_only: true, destructive: false, idempotent: true, open_world: false };
+    /// Makes something new on every call.
+    pub const CREATE: Self = Self { read_only: false, destructive: false, idempotent: false, open_world: false };
+    /// Adds to what is there; a second equal call changes nothing.
+    pub const MERGE: Self = Self { read_only: false, destructive: false, idempotent: true, open_world: false };
+    /// Replaces or removes; a second equal call changes nothing.
+    pub const REPLACE: Self = Self { read_only: false, destructive: true, idempotent: true, open_world: false };
+
+    pub(super) fn advertised(self, title: &str) -> Value {
+        json!({
+            "title": title,
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": self.open_world,
+        })
+    }
+}
+
+/// What happens to arguments that the schema does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Refused by name.
+    Refuse,
+    /// Handed to the tool, which knows a route that refuses them.
+    PassOn,
+}
+
+/// What a tool's handler knows of its call. No HTTP, no JSON-RPC.
+#[derive(Debug)]
+pub struct Call<'a, C> {
+    /// Who calls.
+    pub caller: &'a C,
+    /// Names this call in the log and in internal errors.
+    pub request_id: &'a str,
+    /// When the call came in. One call sees one time.
+    pub now: Timestamp,
+    /// What the client said of itself.
+    pub client: &'a Client,
+}
+
+/// A tool's answer.
+#[derive(Debug)]
+pub struct Reply<T> {
+    value: T,
+    images: Vec<Image>,
+    meta: Map<String, Value>,
+}
+
+/// A picture beside the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// `image/png`, say.
+    pub mime_type: &'static str,
+    /// Its bytes in base64.
+    pub base64: String,
+}
+
+impl<T> From<T> for Reply<T> {
+    fn from(value: T) -> Self {
+        Self { value, images: Vec::new(), meta: Map::new() }
+    }
+}
+
+impl<T> Reply<T> {
+    /// Adds a picture after the text.
+    #[must_use]
+    pub fn with_image(mut self, image: Image) -> Self {
+        self.images.push(image);
+        self
+    }
+
+    /// Adds a member of the result's `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, key: &str, value: Value) -> Self {
+        self.meta.insert(key.into(), value);
+        self
+    }
+}
+
+/// An answer whose value is JSON already.
+pub(crate) struct Rendered {
+    pub(crate) value: Box<RawValue>,
+    pub(crate) images: Vec<Image>,
+    pub(crate) meta: Map<String, Value>,
+}
+
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Rendered, ToolError>> + Send + 'a>>;
+
+/// A tool whose types are forgotten, so that tools stand in one list.
+pub(super) trait Erased<P: Product>: Send + Sync {
+    fn call<'a>(&self, product: &'a P, call: Call<'a, P::Caller>, arguments: Value) -> Running<'a>;
+}
+
+pub(super) struct Typed<T>(PhantomData<fn() -> T>);
+
+impl<T> Typed<T> {
+    pub(super) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: Tool> Erased<T::Product> for Typed<T> {
+    fn call<'a>(&self, product: &'a T::Product, call: Call<'a, <T::Product as Product>::Caller>, arguments: Value) -> Running<'a> {
+        Box::pin(async move {
+            let args = serde_json::from_value(arguments)
+                .map_err(|error| ToolError::internal(format!("{}: the schema let through what the type refuses: {error}", T::SPEC.name)))?;
+            let Reply { value, images, meta } = T::call(product, call, args).await?;
+            let value = serde_json::value::to_raw_value(&value).map_err(ToolError::internal)?;
+            Ok(Rendered { value, images, meta })
+        })
+    }
+}
