@@ -30,10 +30,7 @@ impl DataFolder {
     /// [`Error::FolderInUse`], [`Error::FolderForeign`] for a folder with somebody else's files, and
     /// [`Error::FolderUnusable`] for all that the operating system refuses.
     pub fn open(path: &Path) -> Result<DataFolder, Error> {
-        private_dir_builder()
-            .recursive(true)
-            .create(path)
-            .map_err(|reason| unusable(path, reason))?;
+        private_dir_builder().recursive(true).create(path).map_err(|reason| unusable(path, reason))?;
         Self::enter(path)
     }
 
@@ -172,9 +169,7 @@ fn lock(folder: &Path) -> Result<File, Error> {
         Err(TryLockError::Error(reason)) => return Err(unusable(folder, reason)),
     }
     // For the message of whoever finds the folder in use; the lock itself is the operating system's.
-    file.set_len(0)
-        .and_then(|()| write!(file, "{}", std::process::id()))
-        .map_err(|reason| unusable(folder, reason))?;
+    file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(|reason| unusable(folder, reason))?;
     Ok(file)
 }
 

@@ -39,6 +39,9 @@ impl<'a> Staging<'a> {
 
     /// Puts the files into place. They must be closed.
     pub(crate) fn commit(self) -> io::Result<()> {
+        if self.path.join("dynamodb.db-wal").try_exists()? {
+            return Err(io::Error::other("the new database did not close"));
+        }
         for name in FILES {
             File::open(self.path.join(name))?.sync_all()?;
         }
@@ -82,8 +85,7 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }

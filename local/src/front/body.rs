@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 
@@ -23,7 +23,7 @@ pub(super) enum Arrival {
 
 /// Reads a body of `limit` bytes at most.
 pub(super) async fn arrive(body: &mut Body, limit: usize) -> Arrival {
-    let announced = http_body::Body::size_hint(body).lower();
+    let announced = body.size_hint().lower();
     if announced > limit as u64 {
         return Arrival::TooLarge;
     }

@@ -7,8 +7,6 @@ mod routes;
 
 use std::future::Future;
 use std::io;
-use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +15,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use onepost_core::http::Endpoint;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -108,9 +106,8 @@ impl Front {
             drop(running.write().await);
         };
         let overdue = async {
-            if stops.wait_for(|stopping| *stopping).await.is_err() {
-                // The shutdown future panicked, which stops the server like any other end of it.
-            }
+            // An error is a shutdown future that panicked, which stops the server like any other end of it.
+            let _ = stops.wait_for(|stopping| *stopping).await;
             tokio::time::sleep(limits.stop_within).await;
         };
         tokio::select! {
@@ -208,15 +205,12 @@ impl Served {
     /// `GET /`: what runs here, for whoever opens the port in a browser.
     fn index(&self, method: &Method) -> Response {
         if method != Method::GET && method != Method::HEAD {
-            let mut response =
-                json_response(StatusCode::METHOD_NOT_ALLOWED, &json!({ "error": "method_not_allowed" }));
+            let mut response = json_response(StatusCode::METHOD_NOT_ALLOWED, &json!({ "error": "method_not_allowed" }));
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
             return response;
         }
         let mut response = Response::new(Body::from(self.routes.page(&self.base_url)));
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
         response
     }
 }

@@ -35,10 +35,7 @@ impl Routes {
 
     /// The URLs that are worth telling people.
     pub fn endpoints(&self, base_url: &str) -> Vec<String> {
-        self.mounts
-            .iter()
-            .flat_map(|mount| mount.paths.iter().map(move |path| format!("{base_url}{}{path}", mount.prefix)))
-            .collect()
+        self.mounts.iter().flat_map(|mount| mount.paths.iter().map(move |path| format!("{base_url}{}{path}", mount.prefix))).collect()
     }
 
     /// What answers, and the URI that it sees: path and query, without the prefix, otherwise as it came.

@@ -15,11 +15,7 @@ use crate::error::one_line;
 
 /// Opens the file, and makes it first where there is none.
 pub(super) fn open_or_create(path: &Path) -> Result<Database, Error> {
-    if path.try_exists().map_err(|reason| unusable(path, reason))? {
-        open(path)
-    } else {
-        create(path)
-    }
+    if path.try_exists().map_err(|reason| unusable(path, reason))? { open(path) } else { create(path) }
 }
 
 /// Makes a new file of mode 600 with no table in it, and opens it.
@@ -70,8 +66,7 @@ fn check_outside(path: &Path) -> Result<(), Error> {
     if !kind.is_file() {
         return Err(broken(path, "it is not a regular file"));
     }
-    let mut file =
-        OpenOptions::new().read(true).write(true).open(path).map_err(|reason| unusable(path, reason))?;
+    let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(|reason| unusable(path, reason))?;
     let mut header = [0; 100];
     match file.read_exact(&mut header) {
         Ok(()) => {}
@@ -101,12 +96,9 @@ fn check_outside(path: &Path) -> Result<(), Error> {
 
 /// What only SQLite can tell, having merged its log: that each page is what the others say it is.
 fn check_inside(path: &Path) -> Result<(), Error> {
-    let storage =
-        dynoxide::storage::Storage::new(utf8(path)?).map_err(|reason| broken(path, one_line(reason)))?;
-    let verdict: String = storage
-        .conn()
-        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        .map_err(|reason| broken(path, one_line(reason)))?;
+    let storage = dynoxide::storage::Storage::new(utf8(path)?).map_err(|reason| broken(path, one_line(reason)))?;
+    let verdict: String =
+        storage.conn().query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(|reason| broken(path, one_line(reason)))?;
     if verdict == "ok" { Ok(()) } else { Err(broken(path, one_line(verdict))) }
 }
 
@@ -117,9 +109,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 fn utf8(path: &Path) -> Result<&str, Error> {
-    path.to_str().ok_or_else(|| {
-        unusable(path, io::Error::new(io::ErrorKind::InvalidInput, "its path is not valid UTF-8"))
-    })
+    path.to_str().ok_or_else(|| unusable(path, io::Error::new(io::ErrorKind::InvalidInput, "its path is not valid UTF-8")))
 }
 
 fn broken(path: &Path, reason: impl Into<String>) -> Error {

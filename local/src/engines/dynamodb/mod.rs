@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::STOP_WITHIN;
+use crate::Error;
 use crate::error::one_line;
 use crate::loopback::{self, Served};
-use crate::Error;
 
 pub(crate) use file::{create, open};
 

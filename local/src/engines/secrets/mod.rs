@@ -34,7 +34,7 @@ impl SecretsManager {
     /// # Errors
     /// [`Error::Engine`] where no port can be had.
     pub async fn start(store: SecretStore) -> Result<SecretsManager, Error> {
-        let failed = |reason| Error::Engine { engine: "Secrets Manager", reason: one_line::<std::io::Error>(reason) };
+        let failed = |reason: std::io::Error| Error::Engine { engine: "Secrets Manager", reason: one_line(reason) };
         let listener = loopback::listen(0).map_err(failed)?;
         let url = loopback::url(&listener).map_err(failed)?;
         let store = Arc::new(store);

@@ -107,10 +107,7 @@ impl SecretStore {
         let secrets = match std::fs::read(&path) {
             Ok(bytes) => parse(&bytes).map_err(|reason| Error::DataFileBroken { path: path.clone(), reason })?,
             Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(reason) if path.is_dir() => {
-                let _ = reason;
-                return Err(Error::DataFileBroken { path, reason: "it is a folder".into() });
-            }
+            Err(_) if path.is_dir() => return Err(Error::DataFileBroken { path, reason: "it is a folder".into() }),
             Err(reason) => return Err(Error::FileUnusable { path, reason }),
         };
         Ok(SecretStore { path: Some(path), secrets: Mutex::new(secrets) })
@@ -154,16 +151,11 @@ impl SecretStore {
         value.as_ref().map_or(Ok(()), check_value)?;
         self.change(|secrets| {
             if let Some(existing) = secrets.iter().find(|secret| secret.name == name) {
-                let again = existing
-                    .versions
-                    .iter()
-                    .any(|version| version.id == token && Some(&version.value) == value.as_ref());
+                let again = existing.versions.iter().any(|version| version.id == token && Some(&version.value) == value.as_ref());
                 return if again {
                     Ok(existing.clone())
                 } else {
-                    Err(Refusal::Exists(format!(
-                        "The operation failed because the secret {name} already exists."
-                    )))
+                    Err(Refusal::Exists(format!("The operation failed because the secret {name} already exists.")))
                 };
             }
             let now = now_ms();
@@ -190,13 +182,7 @@ impl SecretStore {
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Exists`] where the token made a version of another value,
     /// [`Refusal::InvalidParameter`] for a bad token, label or value.
-    pub fn put(
-        &self,
-        id: &str,
-        token: Option<String>,
-        value: SecretValue,
-        stages: Vec<String>,
-    ) -> Result<(Secret, Version), Refusal> {
+    pub fn put(&self, id: &str, token: Option<String>, value: SecretValue, stages: Vec<String>) -> Result<(Secret, Version), Refusal> {
         let token = checked_token(token)?;
         check_value(&value)?;
         check_stages(&stages)?;
@@ -206,9 +192,7 @@ impl SecretStore {
                 return if existing.value == value {
                     Ok((secret.clone(), existing.clone()))
                 } else {
-                    Err(Refusal::Exists(
-                        "You can't modify an existing version, you can only create a new version.".into(),
-                    ))
+                    Err(Refusal::Exists("You can't modify an existing version, you can only create a new version.".into()))
                 };
             }
             let now = now_ms();
@@ -266,8 +250,7 @@ impl Secret {
         self.versions
             .iter()
             .find(|version| {
-                id.is_none_or(|id| version.id == id)
-                    && stage.is_none_or(|stage| version.stages.iter().any(|label| label == stage))
+                id.is_none_or(|id| version.id == id) && stage.is_none_or(|stage| version.stages.iter().any(|label| label == stage))
             })
             .ok_or_else(|| {
                 let what = match (id, stage) {
@@ -326,8 +309,7 @@ fn check_name(name: &str) -> Result<(), Refusal> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+=.@-".contains(&byte);
     if !(1..=512).contains(&name.len()) || !name.bytes().all(allowed) {
         return Err(Refusal::InvalidParameter(
-            "Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@"
-                .into(),
+            "Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@".into(),
         ));
     }
     Ok(())

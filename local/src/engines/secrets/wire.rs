@@ -47,13 +47,7 @@ impl From<Refusal> for Failure {
     }
 }
 
-async fn answer(
-    State(store): State<Arc<SecretStore>>,
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
+async fn answer(State(store): State<Arc<SecretStore>>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let outcome = match operation(&method, &uri, &headers) {
         // A change waits for the disk.
         Ok(operation) => tokio::task::spawn_blocking(move || run(&store, &operation, &body))
@@ -86,10 +80,7 @@ fn operation(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<String, 
     match operation {
         Some(operation) if method == Method::POST && uri.path() == "/" => {
             if !headers.contains_key(header::AUTHORIZATION) {
-                return Err(Failure::bad_request(
-                    "MissingAuthenticationTokenException",
-                    "Request is missing Authentication Token",
-                ));
+                return Err(Failure::bad_request("MissingAuthenticationTokenException", "Request is missing Authentication Token"));
             }
             Ok(operation.to_owned())
         }
@@ -171,9 +162,8 @@ struct PutSecretValue {
 }
 
 fn put_secret_value(store: &SecretStore, arguments: PutSecretValue) -> Result<Value, Failure> {
-    let value = value(arguments.secret_string, arguments.secret_binary)?.ok_or_else(|| {
-        Failure::bad_request("InvalidRequestException", "You must provide either SecretString or SecretBinary.")
-    })?;
+    let value = value(arguments.secret_string, arguments.secret_binary)?
+        .ok_or_else(|| Failure::bad_request("InvalidRequestException", "You must provide either SecretString or SecretBinary."))?;
     let stages = arguments.version_stages.unwrap_or_default();
     let (secret, version) = store.put(&arguments.secret_id, arguments.client_request_token, value, stages)?;
     Ok(json!({
@@ -192,8 +182,7 @@ struct DescribeSecret {
 
 fn describe_secret(store: &SecretStore, arguments: DescribeSecret) -> Result<Value, Failure> {
     let secret = store.find(&arguments.secret_id)?;
-    let stages: Map<String, Value> =
-        labelled(&secret).map(|version| (version.id.clone(), version.stages.clone().into())).collect();
+    let stages: Map<String, Value> = labelled(&secret).map(|version| (version.id.clone(), version.stages.clone().into())).collect();
     let mut answer = json!({
         "ARN": secret.arn,
         "Name": secret.name,
@@ -239,10 +228,9 @@ fn labelled(secret: &Secret) -> impl Iterator<Item = &Version> {
 /// The arguments. The parser's own message is not passed on: it quotes what it met, which may be the secret.
 fn arguments<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failure> {
     serde_json::from_slice(body).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => Failure::bad_request(
-            "InvalidParameterException",
-            "A required parameter is missing, or one has the wrong type.",
-        ),
+        serde_json::error::Category::Data => {
+            Failure::bad_request("InvalidParameterException", "A required parameter is missing, or one has the wrong type.")
+        }
         _ => Failure::bad_request("SerializationException", "The body is not JSON."),
     })
 }

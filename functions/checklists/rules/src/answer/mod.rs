@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use value::{MAX_NAME_CHARS, compile_pattern, is_email, is_image, is_phone};
+
 pub use evidence::{Demand, MAX_NOTE_CHARS, Proof, check_skip, demanded};
 
 use crate::template::{Step, StepKind, StepType};
@@ -83,11 +85,22 @@ impl Answer {
         count(&self.photos, |photo| photo.state == PhotoState::Stored)
     }
 
+    /// Whether it has the same photos in the same places, however far their upload is.
+    pub(crate) fn has_photos_of(&self, given: &Given) -> bool {
+        let place = |photo: &Photo| (photo.photo_index, photo.photo_id.clone());
+        let sorted = |photos: &[Photo]| {
+            let mut places: Vec<_> = photos.iter().map(place).collect();
+            places.sort();
+            places
+        };
+        sorted(&self.photos) == sorted(&given.photos)
+    }
+
     /// Whether it says the same as what is given now, whatever the time and the sender.
     pub(crate) fn says(&self, given: &Given) -> bool {
         !self.skipped
             && self.value == given.value
-            && self.photos == given.photos
+            && self.has_photos_of(given)
             && self.geo == given.geo
             && self.note == given.note
             && self.entry == given.entry

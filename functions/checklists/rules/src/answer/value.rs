@@ -10,7 +10,7 @@ use crate::template::{
 };
 
 /// Longest name of a signer, in characters.
-pub(super) const MAX_NAME_CHARS: usize = 120;
+pub(crate) const MAX_NAME_CHARS: usize = 120;
 /// Longest address or id of a signature's image, in bytes.
 const MAX_IMAGE_BYTES: usize = 2_048;
 /// Longest barcode, in characters: what a QR code holds in bytes at its largest, rounded up.
@@ -118,7 +118,7 @@ fn check_format(format: TextFormat, text: &str) -> Result<(), String> {
 }
 
 /// Whether it could be delivered to; whether it is, only sending shows.
-fn is_email(text: &str) -> bool {
+pub(crate) fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     let plain = text.len() <= 254 && !text.chars().any(|character| character.is_whitespace() || character == ',');
     plain
@@ -128,7 +128,8 @@ fn is_email(text: &str) -> bool {
         && domain.split('.').all(|label| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-'))
 }
 
-fn is_phone(text: &str) -> bool {
+/// Whether it looks like a telephone number: 5 to 15 digits with the usual separators.
+pub(crate) fn is_phone(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let number = text.strip_prefix('+').unwrap_or(text);
     (5..=15).contains(&digits) && number.bytes().all(|byte| byte.is_ascii_digit() || b" -./()".contains(&byte))

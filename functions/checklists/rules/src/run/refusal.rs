@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{EXTENSION_WINDOW, IdentityMode, RunStatus};
 use crate::answer::{Answer, Fault, Proof};
-use crate::template::{Step, StepType};
+use crate::template::Step;
 use crate::word::words;
 
 words! {
@@ -238,8 +238,3 @@ impl std::fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
-
-/// The type is part of an answer's record.
-pub(super) const fn counts_as_answer(step_type: StepType) -> bool {
-    !matches!(step_type, StepType::Instruction)
-}

@@ -1,0 +1,135 @@
+//! The whole stack: what runs together, in which order it starts and stops, and where the products are mounted.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::Error;
+use crate::data::{DataFolder, write_private};
+use crate::engines::dynamodb::{DynamoDb, SWEEP_EVERY, Storage};
+use crate::engines::secrets::{SecretStore, SecretsManager};
+use crate::front::{Front, Limits, Routes};
+use crate::loopback::Served;
+
+/// How the stack is started.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The port of the HTTP front on 127.0.0.1; 0 takes any free one.
+    pub port: u16,
+    /// The data folder, made where it is missing.
+    pub data: PathBuf,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { port: 8787, data: PathBuf::from(".onepost") }
+    }
+}
+
+/// What a product is given to stand on.
+pub struct Foundation<'a> {
+    /// The data folder, locked by this stack.
+    pub folder: &'a DataFolder,
+    /// DynamoDB, served.
+    pub dynamodb: &'a DynamoDb,
+    /// Secrets Manager, served.
+    pub secrets: &'a SecretsManager,
+    /// Where the front will answer: `http://127.0.0.1:<port>`.
+    pub base_url: &'a str,
+}
+
+/// The place where products are mounted: makes what each needs (table, secrets, demo organisation) and says under which
+/// prefix its endpoint is served.
+async fn mount_products(_foundation: &Foundation<'_>) -> Result<Routes, Error> {
+    Ok(Routes::default())
+}
+
+/// Starts the stack.
+pub struct Stack;
+
+impl Stack {
+    /// Starts everything and returns when all of it answers.
+    ///
+    /// # Errors
+    /// The first thing that stands in the way; what had started until then is stopped again, and no data is changed.
+    pub async fn start(options: Options) -> Result<Running, Error> {
+        let folder = DataFolder::open(&options.data)?;
+        // Before the engines, which may have a large file to check.
+        let front = Front::bind(options.port)?;
+        let base_url = front.base_url().to_owned();
+
+        let secrets = SecretsManager::start(SecretStore::open(folder.secrets())?).await?;
+        let dynamodb = DynamoDb::start(Storage::File(folder.dynamodb()), SWEEP_EVERY).await?;
+        let foundation = Foundation { folder: &folder, dynamodb: &dynamodb, secrets: &secrets, base_url: &base_url };
+        let routes = mount_products(&foundation).await?;
+
+        let engines = json!({
+            "dynamodb": dynamodb.url(),
+            "secretsmanager": secrets.url(),
+            "pid": std::process::id(),
+        });
+        write_private(&folder.engines(), format!("{engines:#}\n").as_bytes())?;
+
+        let endpoints = routes.endpoints(&base_url);
+        let front = Served::start(|stopping| front.serve(routes, stopping.wait()));
+        Ok(Running {
+            base_url,
+            dynamodb_url: dynamodb.url().to_owned(),
+            secrets_url: secrets.url().to_owned(),
+            endpoints,
+            front,
+            dynamodb,
+            secrets,
+            folder,
+        })
+    }
+}
+
+/// A stack that runs. Dropped without [`Running::stop`], it stops on its own a little later, and `engines.json` stays.
+pub struct Running {
+    /// The HTTP front: `http://127.0.0.1:<port>`.
+    pub base_url: String,
+    /// DynamoDB's endpoint URL.
+    pub dynamodb_url: String,
+    /// Secrets Manager's endpoint URL.
+    pub secrets_url: String,
+    /// The products' endpoints, whole URLs.
+    pub endpoints: Vec<String>,
+    front: Served,
+    dynamodb: DynamoDb,
+    secrets: SecretsManager,
+    folder: DataFolder,
+}
+
+impl Running {
+    /// The data folder.
+    pub fn folder(&self) -> &DataFolder {
+        &self.folder
+    }
+
+    /// DynamoDB, for what the wire does not offer.
+    pub fn dynamodb(&self) -> &DynamoDb {
+        &self.dynamodb
+    }
+
+    /// Secrets Manager, for what the wire does not offer.
+    pub fn secrets(&self) -> &SecretsManager {
+        &self.secrets
+    }
+
+    /// Finishes the requests that run, closes the engines' files and gives the folder back. Takes milliseconds, and 10
+    /// seconds at most where clients do not finish their requests.
+    ///
+    /// # Errors
+    /// [`Error::FileUnusable`] where `engines.json` cannot be removed. Everything has stopped then as well.
+    pub async fn stop(self) -> Result<(), Error> {
+        // The front first: what it still answers needs the engines. It keeps its own bound; the second here is its due.
+        self.front.stop(Limits::default().stop_within + std::time::Duration::from_secs(1)).await;
+        tokio::join!(self.dynamodb.stop(), self.secrets.stop());
+        let engines = self.folder.engines();
+        match std::fs::remove_file(&engines) {
+            Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => Err(Error::FileUnusable { path: engines, reason }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Secrets Manager: the pepper, fetched once at start.
+
+use aws_config::SdkConfig;
+use aws_sdk_secretsmanager::Client;
+use aws_sdk_secretsmanager::error::DisplayErrorContext;
+use onepost_core::auth::{Pepper, Peppers};
+use thiserror::Error;
+
+/// The pepper could not be had.
+#[derive(Debug, Error)]
+pub enum SecretError {
+    /// Secrets Manager did not hand it out.
+    #[error("the secret {name} cannot be read: {cause}")]
+    Unreadable {
+        /// The secret's name or ARN.
+        name: String,
+        /// What the service said.
+        cause: String,
+    },
+    /// It holds something else than 64 hexadecimal digits.
+    #[error("the secret {name} must hold 64 hexadecimal digits (32 random bytes)")]
+    Malformed {
+        /// The secret's name or ARN.
+        name: String,
+    },
+}
+
+/// Reads the current and, after a rotation, the previous version of the pepper, both at once.
+pub async fn peppers(config: &SdkConfig, name: &str) -> Result<Peppers, SecretError> {
+    let client = Client::new(config);
+    let (current, previous) = futures_util::join!(version(&client, name, "AWSCURRENT"), version(&client, name, "AWSPREVIOUS"));
+    let current = current?.ok_or_else(|| SecretError::Unreadable { name: name.into(), cause: "it has no current version".into() })?;
+    Ok(Peppers::new(current, previous?))
+}
+
+/// One version, or `None` where there is none with this stage.
+async fn version(client: &Client, name: &str, stage: &str) -> Result<Option<Pepper>, SecretError> {
+    let answer = match client.get_secret_value().secret_id(name).version_stage(stage).send().await {
+        Ok(answer) => answer,
+        Err(error) if stage == "AWSPREVIOUS" && error.as_service_error().is_some_and(|error| error.is_resource_not_found_exception()) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(SecretError::Unreadable { name: name.into(), cause: DisplayErrorContext(error).to_string() }),
+    };
+    let secret = answer.secret_string().and_then(from_hex).ok_or_else(|| SecretError::Malformed { name: name.into() })?;
+    Ok(Some(Pepper::new(answer.version_id().unwrap_or(stage), secret)))
+}
+
+/// A pepper as the secret holds it.
+pub fn to_hex(secret: &[u8; 32]) -> String {
+    secret.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let text = text.trim();
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    let mut bytes = [0; 32];
+    for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
+        *byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pepper_is_written_and_read_in_hexadecimal() {
+        let secret: [u8; 32] = std::array::from_fn(|index| u8::try_from(index * 8).unwrap());
+        assert_eq!(from_hex(&to_hex(&secret)), Some(secret));
+        assert_eq!(from_hex(&format!("{}\n", to_hex(&secret))), Some(secret));
+    }
+
+    #[test]
+    fn anything_else_is_no_pepper() {
+        for text in ["", "secret", &"g".repeat(64), &"a".repeat(63), &"é".repeat(32)] {
+            assert_eq!(from_hex(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Reading lists.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use serde::de::DeserializeOwned;
+
+use super::expression::{Condition, Placeholders, attribute_value};
+use super::key::{PK, Partition, SK};
+use super::meter::{self, Kind};
+use super::provision::Index;
+use super::retry::{nature_of, retrying, text_of};
+use super::{Consistency, Item, Table, TableError};
+
+/// Which end of the list comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// The smallest sort key.
+    Ascending,
+    /// The largest sort key.
+    Descending,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    /// The items, in order.
+    pub items: Vec<T>,
+    /// The sort key to continue after, if there is more.
+    pub next: Option<String>,
+}
+
+/// A list to be read.
+#[derive(Debug)]
+pub struct Query<'t> {
+    table: &'t Table,
+    partition: Partition,
+    index: Option<Index>,
+    prefix: Option<String>,
+    after: Option<String>,
+    direction: Direction,
+    filter: Option<Condition>,
+    consistency: Consistency,
+}
+
+impl<'t> Query<'t> {
+    pub(super) fn new(table: &'t Table, partition: Partition) -> Self {
+        Self {
+            table,
+            partition,
+            index: None,
+            prefix: None,
+            after: None,
+            direction: Direction::Ascending,
+            filter: None,
+            consistency: Consistency::Strong,
+        }
+    }
+
+    /// Reads through an index; always eventual.
+    #[must_use]
+    pub fn through(mut self, index: Index) -> Self {
+        self.index = Some(index);
+        self.consistency = Consistency::Eventual;
+        self
+    }
+
+    /// Only items whose sort key begins so. Not together with [`Query::after`].
+    #[must_use]
+    pub fn beginning_with(mut self, prefix: &str) -> Self {
+        self.prefix = Some(prefix.to_owned());
+        self
+    }
+
+    /// Only items beyond this sort key, seen in the direction of reading. The item itself may be gone.
+    #[must_use]
+    pub fn after(mut self, sk: Option<String>) -> Self {
+        self.after = sk;
+        self
+    }
+
+    /// Which end comes first.
+    #[must_use]
+    pub fn direction(mut self, direction: Direction) -> Self {
+        self.direction = direction;
+        self
+    }
+
+    /// Only items of which this holds. Those left out are read and paid for.
+    #[must_use]
+    pub fn only(mut self, filter: Condition) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// Reads up to `limit` items, however many requests that takes: a page that a filter emptied is not the end.
+    pub async fn page<T: DeserializeOwned>(self, limit: usize) -> Result<Page<T>, TableError> {
+        let mut items: Vec<Item> = Vec::new();
+        let mut from = None;
+        loop {
+            // One more than asked for tells whether there is more.
+            let wanted = limit.saturating_add(1) - items.len();
+            let (read, next) = self.request(from, self.filter.is_none().then_some(wanted)).await?;
+            items.extend(read);
+            from = next;
+            if items.len() > limit || from.is_none() {
+                break;
+            }
+        }
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| more).map(|item| item.sk().to_owned());
+        let items = items.into_iter().map(Item::read).collect::<Result<_, _>>()?;
+        Ok(Page { items, next })
+    }
+
+    /// Reads the whole list.
+    pub async fn all<T: DeserializeOwned>(self) -> Result<Vec<T>, TableError> {
+        self.page(usize::MAX - 1).await.map(|page| page.items)
+    }
+
+    async fn request(
+        &self,
+        from: Option<HashMap<String, AttributeValue>>,
+        limit: Option<usize>,
+    ) -> Result<(Vec<Item>, Option<HashMap<String, AttributeValue>>), TableError> {
+        let mut placeholders = Placeholders::default();
+        let partition_attribute = self.index.map_or(PK, |index| index.partition);
+        let partition = placeholders.value(attribute_value(self.partition.as_str()));
+        let mut condition = format!("{} = {partition}", placeholders.name(partition_attribute));
+        if let Some(prefix) = &self.prefix {
+            let prefix = placeholders.value(attribute_value(prefix));
+            condition += &format!(" AND begins_with({}, {prefix})", placeholders.name(SK));
+        }
+        if let Some(after) = &self.after {
+            let sign = if self.direction == Direction::Ascending { ">" } else { "<" };
+            let after = placeholders.value(attribute_value(after));
+            condition += &format!(" AND {} {sign} {after}", placeholders.name(SK));
+        }
+        let filter = self.filter.as_ref().map(|filter| placeholders.condition(filter));
+        let limit = limit.and_then(|limit| i32::try_from(limit).ok());
+        let answer = retrying(
+            |_| {
+                meter::round_trip();
+                self.table
+                    .client
+                    .query()
+                    .table_name(&self.table.name)
+                    .set_index_name(self.index.map(|index| index.name.to_owned()))
+                    .key_condition_expression(&condition)
+                    .set_filter_expression(filter.clone())
+                    .set_expression_attribute_names(Some(placeholders.names.clone()))
+                    .set_expression_attribute_values(Some(placeholders.values.clone()))
+                    .set_exclusive_start_key(from.clone())
+                    .set_limit(limit)
+                    .scan_index_forward(self.direction == Direction::Ascending)
+                    .consistent_read(self.consistency == Consistency::Strong)
+                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                    .send()
+            },
+            nature_of,
+        )
+        .await
+        .map_err(|error| TableError::new(nature_of(&error), text_of(&error)))?;
+        meter::consumed(Kind::Read, answer.consumed_capacity());
+        let items = answer.items.unwrap_or_default().into_iter().map(Item).collect();
+        Ok((items, answer.last_evaluated_key))
+    }
+}

@@ -1,0 +1,387 @@
+//! Writes: each carries its own conditions, and each condition the cause to report when it does not hold.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ConditionCheck, Delete, DeleteRequest, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
+    Update as TransactUpdate, WriteRequest,
+};
+use onepost_core::error::ToolError;
+use serde::Serialize;
+
+use super::expression::{Condition, Placeholders, Update};
+use super::key::{Key, PK, SK};
+use super::meter::{self, Kind};
+use super::retry::{History, Nature, nature_of, retrying, text_of};
+use super::{Item, Table, TableError};
+
+/// Holds the token of the write that made an item what it is. A write whose answer was lost recognises its own work.
+const WRITTEN_BY: &str = "w";
+
+/// The most items in one request of deletions.
+const MOST_DELETIONS: usize = 25;
+
+/// One step of a write. `C` is the product's own list of causes.
+#[derive(Debug, Clone)]
+pub struct Action<C> {
+    step: Step,
+    condition: Option<(Condition, C)>,
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Put(HashMap<String, AttributeValue>),
+    Update(Key, Update),
+    Delete(Key),
+    Check(Key),
+}
+
+impl<C> Action<C> {
+    /// Writes a whole item.
+    pub fn put(key: Key, item: &impl Serialize) -> Self {
+        let mut attributes: HashMap<String, AttributeValue> =
+            serde_dynamo::aws_sdk_dynamodb_1::to_item(item).expect("only plain structures are stored");
+        attributes.retain(|_, value| !matches!(value, AttributeValue::Null(_)));
+        attributes.extend(key.into_attributes());
+        Self { step: Step::Put(attributes), condition: None }
+    }
+
+    /// Changes an item, which comes into being where it is missing and no condition forbids it.
+    pub fn update(key: Key, update: Update) -> Self {
+        Self { step: Step::Update(key, update), condition: None }
+    }
+
+    /// Takes an item away.
+    pub fn delete(key: Key) -> Self {
+        Self { step: Step::Delete(key), condition: None }
+    }
+
+    /// Writes nothing and demands something. Only in a transaction, beside a write.
+    pub fn check(key: Key, condition: Condition, cause: C) -> Self {
+        Self { step: Step::Check(key), condition: Some((condition, cause)) }
+    }
+
+    /// Demands something of the stored item; otherwise nothing is written and `cause` is reported.
+    #[must_use]
+    pub fn only_if(mut self, condition: Condition, cause: C) -> Self {
+        self.condition = Some((condition, cause));
+        self
+    }
+}
+
+/// A condition that did not hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused<C> {
+    /// Which.
+    pub cause: C,
+    /// The item as it was found, if there was one.
+    pub found: Option<Item>,
+}
+
+/// A write that was not made.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WriteError<C> {
+    /// Conditions did not hold, in the order of the actions.
+    Refused(Vec<Refused<C>>),
+    /// The table did not take it.
+    Failed(TableError),
+}
+
+impl<C> WriteError<C> {
+    /// The error for the caller, where `refused` tells what the first condition that did not hold means.
+    pub fn told(self, refused: impl FnOnce(Refused<C>) -> ToolError) -> ToolError {
+        match self {
+            Self::Refused(all) => match all.into_iter().next() {
+                Some(first) => refused(first),
+                None => ToolError::internal("a write was refused without a cause"),
+            },
+            Self::Failed(error) => error.into(),
+        }
+    }
+}
+
+/// An attempt at one write.
+enum Attempt<C> {
+    Refused(Vec<Refused<C>>),
+    Failed(Nature, String),
+}
+
+impl<C> Attempt<C> {
+    fn nature(&self) -> Nature {
+        match self {
+            Self::Refused(_) => Nature::Final,
+            Self::Failed(nature, _) => *nature,
+        }
+    }
+
+    fn of<E: std::error::Error + ProvideErrorMetadata + 'static, R: std::fmt::Debug>(error: &SdkError<E, R>) -> Self {
+        Self::Failed(nature_of(error), text_of(error))
+    }
+}
+
+impl<C> From<Attempt<C>> for WriteError<C> {
+    fn from(attempt: Attempt<C>) -> Self {
+        match attempt {
+            Attempt::Refused(refused) => Self::Refused(refused),
+            Attempt::Failed(nature, cause) => Self::Failed(TableError::new(nature, cause)),
+        }
+    }
+}
+
+impl Table {
+    /// Makes one write. An answer that gets lost does no harm: the next attempt recognises what the first one did.
+    ///
+    /// # Panics
+    /// On [`Action::check`], which writes nothing.
+    pub async fn write<C: Clone>(&self, action: Action<C>) -> Result<(), WriteError<C>> {
+        let token = self.ids.uuid().to_string();
+        let attempt = |history: History| self.attempt(&action, &token, history);
+        retrying(attempt, Attempt::nature).await.map_err(WriteError::from)
+    }
+
+    async fn attempt<C: Clone>(&self, action: &Action<C>, token: &str, history: History) -> Result<(), Attempt<C>> {
+        meter::round_trip();
+        let mut placeholders = Placeholders::default();
+        let condition = action.condition.as_ref().map(|(condition, _)| placeholders.condition(condition));
+        let found = Some(ReturnValuesOnConditionCheckFailure::AllOld);
+        let capacity = Some(ReturnConsumedCapacity::Total);
+        let mine = |item: &Option<HashMap<String, AttributeValue>>| {
+            item.as_ref().and_then(|item| item.get(WRITTEN_BY)).and_then(|value| value.as_s().ok()).is_some_and(|by| by == token)
+        };
+        let refused = |item: Option<HashMap<String, AttributeValue>>| {
+            let causes = action.condition.iter().map(|(_, cause)| Refused { cause: cause.clone(), found: item.clone().map(Item) });
+            Attempt::Refused(causes.collect())
+        };
+        let mut consumed = None;
+        match &action.step {
+            Step::Put(attributes) => {
+                let request = self
+                    .client
+                    .put_item()
+                    .table_name(&self.name)
+                    .set_item(Some(attributes.clone()))
+                    .item(WRITTEN_BY, AttributeValue::S(token.to_owned()))
+                    .set_condition_expression(condition)
+                    .set_expression_attribute_names(some(placeholders.names))
+                    .set_expression_attribute_values(some(placeholders.values))
+                    .set_return_values_on_condition_check_failure(found)
+                    .set_return_consumed_capacity(capacity);
+                match request.send().await {
+                    Ok(answer) => consumed = answer.consumed_capacity,
+                    Err(error) => match error.as_service_error().and_then(|error| match error {
+                        aws_sdk_dynamodb::operation::put_item::PutItemError::ConditionalCheckFailedException(failed) => Some(failed.item.clone()),
+                        _ => None,
+                    }) {
+                        Some(item) if mine(&item) => {}
+                        Some(item) => return Err(refused(item)),
+                        None => return Err(Attempt::of(&error)),
+                    },
+                }
+            }
+            Step::Update(key, update) => {
+                let update = placeholders.update(&update.clone().set(WRITTEN_BY, token));
+                let request = self
+                    .client
+                    .update_item()
+                    .table_name(&self.name)
+                    .set_key(Some(key.clone().into_attributes()))
+                    .update_expression(update)
+                    .set_condition_expression(condition)
+                    .set_expression_attribute_names(some(placeholders.names))
+                    .set_expression_attribute_values(some(placeholders.values))
+                    .set_return_values_on_condition_check_failure(found)
+                    .set_return_consumed_capacity(capacity);
+                match request.send().await {
+                    Ok(answer) => consumed = answer.consumed_capacity,
+                    Err(error) => match error.as_service_error().and_then(|error| match error {
+                        aws_sdk_dynamodb::operation::update_item::UpdateItemError::ConditionalCheckFailedException(failed) => Some(failed.item.clone()),
+                        _ => None,
+                    }) {
+                        Some(item) if mine(&item) => {}
+                        Some(item) => return Err(refused(item)),
+                        None => return Err(Attempt::of(&error)),
+                    },
+                }
+            }
+            Step::Delete(key) => {
+                let request = self
+                    .client
+                    .delete_item()
+                    .table_name(&self.name)
+                    .set_key(Some(key.clone().into_attributes()))
+                    .set_condition_expression(condition)
+                    .set_expression_attribute_names(some(placeholders.names))
+                    .set_expression_attribute_values(some(placeholders.values))
+                    .set_return_values_on_condition_check_failure(found)
+                    .set_return_consumed_capacity(capacity);
+                match request.send().await {
+                    Ok(answer) => consumed = answer.consumed_capacity,
+                    Err(error) => match error.as_service_error().and_then(|error| match error {
+                        aws_sdk_dynamodb::operation::delete_item::DeleteItemError::ConditionalCheckFailedException(failed) => Some(failed.item.clone()),
+                        _ => None,
+                    }) {
+                        // Nothing is left to recognise one's own deletion by, but that an answer to it got lost.
+                        Some(None) if history.unknown_outcomes > 0 => {}
+                        Some(item) => return Err(refused(item)),
+                        None => return Err(Attempt::of(&error)),
+                    },
+                }
+            }
+            Step::Check(_) => panic!("a check stands beside a write"),
+        }
+        meter::consumed(Kind::Write, consumed.as_ref());
+        Ok(())
+    }
+
+    /// Makes all of these writes or none: at most 100, of different items. A lost answer does no harm, since every
+    /// attempt carries the same token.
+    pub async fn transact<C: Clone>(&self, actions: Vec<Action<C>>) -> Result<(), WriteError<C>> {
+        let token = self.ids.uuid().to_string();
+        let items: Vec<TransactWriteItem> = actions.iter().map(|action| self.in_transaction(action)).collect();
+        let attempt = |_| async {
+            meter::round_trip();
+            let request = self
+                .client
+                .transact_write_items()
+                .set_transact_items(Some(items.clone()))
+                .client_request_token(&token)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            match request.send().await {
+                Ok(answer) => {
+                    meter::consumed(Kind::Write, answer.consumed_capacity());
+                    Ok(())
+                }
+                Err(error) => Err(cancelled(&actions, &error)),
+            }
+        };
+        retrying(attempt, Attempt::nature).await.map_err(WriteError::from)
+    }
+
+    fn in_transaction<C>(&self, action: &Action<C>) -> TransactWriteItem {
+        let mut placeholders = Placeholders::default();
+        let condition = action.condition.as_ref().map(|(condition, _)| placeholders.condition(condition));
+        let found = Some(ReturnValuesOnConditionCheckFailure::AllOld);
+        let built = "every field that the service demands is given";
+        let item = TransactWriteItem::builder();
+        match &action.step {
+            Step::Put(attributes) => item.put(
+                Put::builder()
+                    .table_name(&self.name)
+                    .set_item(Some(attributes.clone()))
+                    .set_condition_expression(condition)
+                    .set_expression_attribute_names(some(placeholders.names))
+                    .set_expression_attribute_values(some(placeholders.values))
+                    .set_return_values_on_condition_check_failure(found)
+                    .build()
+                    .expect(built),
+            ),
+            Step::Update(key, update) => {
+                let update = placeholders.update(update);
+                item.update(
+                    TransactUpdate::builder()
+                        .table_name(&self.name)
+                        .set_key(Some(key.clone().into_attributes()))
+                        .update_expression(update)
+                        .set_condition_expression(condition)
+                        .set_expression_attribute_names(some(placeholders.names))
+                        .set_expression_attribute_values(some(placeholders.values))
+                        .set_return_values_on_condition_check_failure(found)
+                        .build()
+                        .expect(built),
+                )
+            }
+            Step::Delete(key) => item.delete(
+                Delete::builder()
+                    .table_name(&self.name)
+                    .set_key(Some(key.clone().into_attributes()))
+                    .set_condition_expression(condition)
+                    .set_expression_attribute_names(some(placeholders.names))
+                    .set_expression_attribute_values(some(placeholders.values))
+                    .set_return_values_on_condition_check_failure(found)
+                    .build()
+                    .expect(built),
+            ),
+            Step::Check(key) => item.condition_check(
+                ConditionCheck::builder()
+                    .table_name(&self.name)
+                    .set_key(Some(key.clone().into_attributes()))
+                    .set_condition_expression(condition)
+                    .set_expression_attribute_names(some(placeholders.names))
+                    .set_expression_attribute_values(some(placeholders.values))
+                    .set_return_values_on_condition_check_failure(found)
+                    .build()
+                    .expect(built),
+            ),
+        }
+        .build()
+    }
+
+    /// Takes items away, in batches and in no order. Items that are gone already are no fault.
+    pub async fn delete_all(&self, keys: Vec<Key>) -> Result<(), TableError> {
+        for batch in keys.chunks(MOST_DELETIONS) {
+            let mut left: Vec<WriteRequest> = batch.iter().map(|key| deletion(key.clone().into_attributes())).collect();
+            while !left.is_empty() {
+                let answer = retrying(
+                    |_| {
+                        meter::round_trip();
+                        self.client
+                            .batch_write_item()
+                            .request_items(&self.name, left.clone())
+                            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                            .send()
+                    },
+                    nature_of,
+                )
+                .await
+                .map_err(|error| TableError::new(nature_of(&error), text_of(&error)))?;
+                meter::consumed(Kind::Write, answer.consumed_capacity());
+                left = answer.unprocessed_items.and_then(|mut left| left.remove(&self.name)).unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys of all items of a partition, for taking them away.
+    pub async fn keys_of(&self, partition: super::Partition) -> Result<Vec<Key>, TableError> {
+        #[derive(serde::Deserialize)]
+        struct Place {
+            sk: String,
+        }
+        let places: Vec<Place> = self.query(partition.clone()).all().await?;
+        Ok(places.into_iter().map(|place| partition.key(place.sk)).collect())
+    }
+}
+
+fn deletion(key: HashMap<String, AttributeValue>) -> WriteRequest {
+    debug_assert!(key.contains_key(PK) && key.contains_key(SK), "a key has both parts");
+    let delete = DeleteRequest::builder().set_key(Some(key)).build().expect("the key is given");
+    WriteRequest::builder().delete_request(delete).build()
+}
+
+/// DynamoDB refuses an empty map of placeholders.
+fn some<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
+    (!map.is_empty()).then_some(map)
+}
+
+/// Why a transaction was not made: conditions first, since no other attempt would meet better ones.
+fn cancelled<C: Clone>(actions: &[Action<C>], error: &SdkError<TransactWriteItemsError>) -> Attempt<C> {
+    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
+        return Attempt::of(error);
+    };
+    let reasons = cancelled.cancellation_reasons();
+    let refused: Vec<Refused<C>> = reasons
+        .iter()
+        .zip(actions)
+        .filter(|(reason, _)| reason.code() == Some("ConditionalCheckFailed"))
+        .filter_map(|(reason, action)| action.condition.as_ref().map(|(_, cause)| (reason, cause)))
+        .map(|(reason, cause)| Refused { cause: cause.clone(), found: reason.item.clone().map(Item) })
+        .collect();
+    if !refused.is_empty() {
+        return Attempt::Refused(refused);
+    }
+    let busy = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
+    let nature = if reasons.iter().any(|reason| reason.code().is_some_and(|code| busy.contains(&code))) { Nature::Busy } else { Nature::Final };
+    Attempt::Failed(nature, text_of(error))
+}

@@ -1,0 +1,50 @@
+//! One line a request, written where everything about it is known. It names the tool, a hash of the organisation, the
+//! key's public id, how it ended and what it cost; never a key, a secret, an argument or a result.
+
+use std::io::IsTerminal;
+use std::time::Instant;
+
+use onepost_core::http::{Endpoint, Request, Response};
+use onepost_core::mcp::{Outcome, Record};
+use tracing_subscriber::EnvFilter;
+
+use crate::table::{Usage, measured};
+
+/// Sets up logging: JSON in Lambda, readable in a terminal. `RUST_LOG` narrows or widens it.
+pub fn init() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let lambda = std::env::var_os("AWS_LAMBDA_FUNCTION_NAME").is_some();
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_target(false);
+    // A second call, in a test, is of no consequence.
+    let _already_set = if lambda {
+        builder.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
+    } else {
+        builder.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).try_init()
+    };
+}
+
+/// Lets `endpoint` answer and writes the line.
+pub async fn observed(endpoint: &dyn Endpoint, request: Request) -> Response {
+    let started = Instant::now();
+    let (response, usage) = measured(endpoint.answer(request)).await;
+    let record = response.extensions().get::<Record>().cloned().unwrap_or_default();
+    write(&record, &response, usage, started.elapsed().as_secs_f64() * 1000.0);
+    response
+}
+
+fn write(record: &Record, response: &Response, usage: Usage, milliseconds: f64) {
+    let call = record.subjects.join(",");
+    let (org, key) = record.caller.as_ref().map_or(("-", "-"), |caller| (caller.org.as_str(), caller.key.as_str()));
+    let (status, outcome, bytes) = (response.status().as_u16(), record.outcome.as_str(), response.body().len());
+    let code = record.code.as_deref().unwrap_or("-");
+    let ms = (milliseconds * 10.0).round() / 10.0;
+    let Usage { reads, writes, round_trips } = usage;
+    match record.causes.as_slice() {
+        [] if record.outcome == Outcome::Ok => tracing::info!(call, org, key, status, ms, reads, writes, round_trips, bytes),
+        [] => tracing::info!(call, org, key, status, outcome, code, ms, reads, writes, round_trips, bytes),
+        causes => {
+            let (request_id, cause) = (&record.request_id, causes.join("; "));
+            tracing::error!(call, org, key, status, outcome, code, ms, reads, writes, round_trips, bytes, request_id, cause);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! A library of books as a product: keys on a map, a clock that stands still, and tools that succeed, refuse, fail and
+//! panic. It serves under four profiles, which differ exactly where products of this suite differ.
+
+mod tools;
+
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use http::HeaderMap;
+use jiff::Timestamp;
+use onepost_core::auth::{
+    KeyCaller, KeyDigest, KeyFormat, KeyRecord, MintedKey, Operator, Pepper, Peppers, Unauthenticated, bearer, log_name,
+};
+use onepost_core::catalog::Catalog;
+use onepost_core::clock::{Clock, ManualClock};
+use onepost_core::error::Dialect;
+use onepost_core::http::{Endpoint, Gate};
+use onepost_core::id::Ids;
+use onepost_core::mcp::{Audit, Faults, Product, Profile, Reported, Server, Version};
+
+pub use tools::{CAUSE, LAST_WORDS, SERIAL};
+
+use crate::client::Door;
+
+/// The organisation that the key of every door stands for. It must never be seen in a log.
+pub const ORG: &str = "org-11111111-2222-4333-8444-555555555555";
+
+/// The person who made the key.
+pub const CREATOR: &str = "person-7";
+
+/// What the key store says when it does not answer.
+pub const OUTAGE: &str = "table prod-keys: connection refused";
+
+/// 2026-09-01T12:00:00Z.
+const NOW: i64 = 1_788_264_000;
+
+const ALL_LEGACY: &[Version] =
+    &[Version::V2025_11_25, Version::V2025_06_18, Version::V2025_03_26, Version::V2024_11_05, Version::V2024_10_07];
+
+const CHECKLISTS: Profile = Profile {
+    name: "library",
+    title: "Library",
+    version: "1.2.3",
+    instructions: Some("List the books before you lend one."),
+    path: "/mcp",
+    legacy: ALL_LEGACY,
+    fallback: Version::V2025_11_25,
+    body_limit: 1024 * 1024,
+    answer_limit: 32 * 1024,
+    list_ttl_ms: 300_000,
+    dialect: Dialect::CodeAndMessage,
+    faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsProtocolError },
+    keys: KeyFormat { prefix: "lib_live" },
+    challenge: "Bearer",
+};
+
+const AGENTS: Profile = Profile {
+    path: "/api/mcp/account",
+    instructions: None,
+    legacy: &[Version::V2025_06_18, Version::V2025_03_26, Version::V2024_11_05, Version::V2024_10_07],
+    fallback: Version::V2025_06_18,
+    dialect: Dialect::Message,
+    faults: Faults { unknown_tool: Reported::AsToolError, arguments: Reported::AsToolError },
+    ..CHECKLISTS
+};
+
+const RENT: Profile = Profile {
+    dialect: Dialect::Problem("https://library.example/errors#"),
+    faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsToolError },
+    challenge: "Bearer resource_metadata=\"https://library.example/.well-known/oauth-protected-resource/mcp\"",
+    ..CHECKLISTS
+};
+
+const VIEWER: Profile = Profile { dialect: Dialect::CodeAndMessage, ..RENT };
+
+/// A branch of the library: a type that stands for a profile.
+pub trait Branch: Send + Sync + 'static {
+    const PROFILE: &'static Profile;
+}
+
+macro_rules! branches {
+    ($($branch:ident = $profile:ident: $what:literal),*) => {$(
+        #[doc = $what]
+        pub struct $branch;
+        impl Branch for $branch {
+            const PROFILE: &'static Profile = &$profile;
+        }
+    )*};
+}
+
+branches! {
+    LikeChecklists = CHECKLISTS: "Codes and messages; an unknown tool and wrong arguments are protocol errors.",
+    LikeAgents = AGENTS: "Messages alone; both are results with `isError`; knows nothing of 2025-11-25.",
+    LikeRent = RENT: "Problems; an unknown tool is a protocol error, wrong arguments are a result with `isError`.",
+    LikeViewer = VIEWER: "As rent, in codes and messages."
+}
+
+/// A book.
+#[derive(Debug, Clone)]
+pub struct Book {
+    pub id: String,
+    pub title: String,
+    pub reader: Option<String>,
+}
+
+/// What can be set and seen of a library from outside.
+#[derive(Debug, Default)]
+pub struct Backstage {
+    pub books: Mutex<Vec<Book>>,
+    /// How often a key was looked up.
+    pub lookups: AtomicUsize,
+    /// The key store does not answer.
+    pub outage: AtomicBool,
+}
+
+impl Backstage {
+    pub fn titles(&self) -> Vec<String> {
+        self.books.lock().unwrap().iter().map(|book| book.title.clone()).collect()
+    }
+}
+
+/// The product.
+pub struct Library<B> {
+    backstage: Arc<Backstage>,
+    keys: HashMap<String, (KeyRecord, KeyDigest)>,
+    peppers: Peppers,
+    clock: ManualClock,
+    ids: Ids,
+    gate: Gate,
+    branch: PhantomData<B>,
+}
+
+impl<B: Branch> Product for Library<B> {
+    type Caller = KeyCaller;
+    const PROFILE: &'static Profile = B::PROFILE;
+
+    fn catalog() -> Catalog<Self> {
+        tools::all()
+    }
+
+    async fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> Result<KeyCaller, Unauthenticated> {
+        let plain = bearer(headers).and_then(|text| B::PROFILE.keys.parse(text)).ok_or(Unauthenticated::Refused)?;
+        self.backstage.lookups.fetch_add(1, Ordering::SeqCst);
+        if self.backstage.outage.load(Ordering::SeqCst) {
+            return Err(Unauthenticated::Unavailable(OUTAGE.into()));
+        }
+        let (record, digest) = self.keys.get(plain.id()).ok_or(Unauthenticated::Refused)?;
+        record.admit(&plain, digest, &self.peppers, now).map(|admission| admission.caller)
+    }
+
+    fn audit(caller: &KeyCaller) -> Audit {
+        Audit { org: log_name(caller.org()), key: caller.key_id().to_owned() }
+    }
+
+    fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &self.clock
+    }
+
+    fn ids(&self) -> &Ids {
+        &self.ids
+    }
+}
+
+/// Opens a branch that no page may call.
+pub fn open<B: Branch>() -> Door {
+    open_behind::<B>(Gate::default())
+}
+
+/// Opens a branch behind a gate, with two books on the shelf, one key that is good and one that is revoked.
+pub fn open_behind<B: Branch>(gate: Gate) -> Door {
+    let (ids, peppers) = (Ids::default(), Peppers::new(Pepper::new("1", [7; 32]), None));
+    let now = Timestamp::from_second(NOW).unwrap();
+    let org = Operator::at_the_terminal().org(ORG);
+    let mint = || MintedKey::new(B::PROFILE.keys, &ids, &peppers, &org, CREATOR, "ci", now);
+    let (good, mut revoked) = (mint(), mint());
+    revoked.record.revoked_at = Some(now);
+    let (key, revoked_key) = (good.plain.reveal().to_owned(), revoked.plain.reveal().to_owned());
+    let keys = [good, revoked].map(|minted| (minted.record.id.clone(), (minted.record, minted.digest))).into();
+    let book = |id: &str, title: &str| Book { id: id.into(), title: title.into(), reader: None };
+    let backstage = Arc::new(Backstage { books: Mutex::new(vec![book("bk-1", "Emma"), book("bk-2", "Ulysses")]), ..Backstage::default() });
+    let clock = ManualClock::at(now);
+    let library = Library::<B> { backstage: backstage.clone(), keys, peppers, clock, ids, gate, branch: PhantomData };
+    let endpoint: Box<dyn Endpoint> = Box::new(Server::new(library));
+    Door::new(endpoint, B::PROFILE, key, revoked_key, backstage)
+}
+
+/// One door of each kind, with the name of the product it is ruled like.
+pub fn every_kind() -> [(&'static str, Door); 4] {
+    [
+        ("checklists", open::<LikeChecklists>()),
+        ("agents", open::<LikeAgents>()),
+        ("rent", open::<LikeRent>()),
+        ("viewer", open::<LikeViewer>()),
+    ]
+}

@@ -1,0 +1,21 @@
+//! The core through its front door: bytes in, bytes out, over a small library of books that serves under each of the
+//! four rulings that products of this suite have.
+//!
+//! A comment such as `D25` names a fault that people met in servers like this one; the test keeps the right answer.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking, and so may what it is made of")]
+
+mod calls;
+mod client;
+mod coercion;
+mod cors;
+mod envelope;
+mod fixture;
+mod modern;
+mod noise;
+mod record;
+mod results;
+mod schemas;
+mod situations;
+mod transport;
+mod versions;
