@@ -92,10 +92,9 @@ fn say(line: &str) {
 }
 
 fn export(data: &Path, file: &Path) -> Result<(), Error> {
-    eprintln!("The export holds secrets in the clear. Keep it as safe as the data folder.");
     if file == Path::new("-") {
         let totals = transfer::export(data, BufWriter::new(io::stdout().lock()))?;
-        report("Exported", &totals);
+        report_export(&totals);
         return Ok(());
     }
     if file.exists() {
@@ -115,8 +114,13 @@ fn export(data: &Path, file: &Path) -> Result<(), Error> {
     if written.is_err() {
         let _ = std::fs::remove_file(&partial);
     }
-    report("Exported", &written?);
+    report_export(&written?);
     Ok(())
+}
+
+fn report_export(totals: &Totals) {
+    report("Exported", totals);
+    eprintln!("The export holds secrets in the clear: keep it as safe as the data folder.");
 }
 
 fn import(data: &Path, file: &Path) -> Result<(), Error> {

@@ -168,8 +168,10 @@ struct Lines<W> {
 impl<W: Write> Lines<W> {
     fn write(&mut self, line: &impl Serialize) -> Result<(), Error> {
         let mut value = serde_json::to_value(line).map_err(|error| broken(one_line(error)))?;
-        // Maps inside items come in no order.
-        value.sort_all_objects();
+        // An item's maps come in no order. Everything else keeps the order in which it is best read.
+        if let Some(item) = value.get_mut("item") {
+            item.sort_all_objects();
+        }
         let bytes = format!("{value}\n").into_bytes();
         self.digest.update(&bytes);
         self.out.write_all(&bytes).map_err(Error::Output)

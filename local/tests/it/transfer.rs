@@ -5,7 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use aws_sdk_dynamodb::primitives::Blob;
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, AttributeValue, KeySchemaElement, KeyType, LocalSecondaryIndex, Projection, ProjectionType, ProvisionedThroughput,
+    ScalarAttributeType, StreamSpecification, StreamViewType, Tag,
+};
 use local::Error;
 use local::data::DataFolder;
 use local::transfer::{Totals, export, import};
@@ -42,11 +45,47 @@ fn everything() -> Item {
     ])
 }
 
+/// A table that is set up otherwise than `make_table`'s, in as much as can be.
+async fn make_elaborate_table(client: &aws_sdk_dynamodb::Client) {
+    let attribute = |name: &str, kind| AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build().unwrap();
+    let key = |name: &str, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().unwrap();
+    let projection = Projection::builder().projection_type(ProjectionType::Include).non_key_attributes("text").build();
+    client
+        .create_table()
+        .table_name("elaborate")
+        .attribute_definitions(attribute("n", ScalarAttributeType::N))
+        .attribute_definitions(attribute("b", ScalarAttributeType::B))
+        .attribute_definitions(attribute("other", ScalarAttributeType::S))
+        .key_schema(key("n", KeyType::Hash))
+        .key_schema(key("b", KeyType::Range))
+        .local_secondary_indexes(
+            LocalSecondaryIndex::builder()
+                .index_name("by_other")
+                .key_schema(key("n", KeyType::Hash))
+                .key_schema(key("other", KeyType::Range))
+                .projection(projection)
+                .build()
+                .unwrap(),
+        )
+        .provisioned_throughput(ProvisionedThroughput::builder().read_capacity_units(3).write_capacity_units(4).build().unwrap())
+        .stream_specification(
+            StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewImage).build().unwrap(),
+        )
+        .deletion_protection_enabled(true)
+        .tags(Tag::builder().key("team").value("one").build().unwrap())
+        .send()
+        .await
+        .unwrap();
+    let item = client.put_item().table_name("elaborate").item("n", AttributeValue::N("-1.5".into()));
+    item.item("b", AttributeValue::B(Blob::new([0, 1, 255]))).send().await.unwrap();
+}
+
 async fn fill(data: &Path) {
     let stack = start(data).await.unwrap();
     let tables = clients::dynamodb(&stack.dynamodb_url);
     make_table(&tables, "things").await;
     make_table(&tables, "empty").await;
+    make_elaborate_table(&tables).await;
     tables.put_item().table_name("things").set_item(Some(everything())).send().await.unwrap();
     // More than one page of a scan (1 MB).
     for n in 0..6 {
@@ -61,7 +100,7 @@ async fn fill(data: &Path) {
     stack.stop().await.unwrap();
 }
 
-const FILLED: Totals = Totals { tables: 2, items: 7, secrets: 2, secret_versions: 3 };
+const FILLED: Totals = Totals { tables: 3, items: 8, secrets: 2, secret_versions: 3 };
 
 fn exported(data: &Path) -> String {
     let mut out = Vec::new();
@@ -96,7 +135,8 @@ async fn everything_comes_back_exactly() {
     let (from, to) = (dir.path().join("from"), dir.path().join("to"));
     fill(&from).await;
     let text = exported(&from);
-    assert!(text.starts_with(r#"{"exported_at":""#) || text.starts_with(r#"{"onepost_export":1"#), "{}", &text[..60]);
+    assert!(text.starts_with(r#"{"onepost_export":1,"exported_at":""#), "{}", &text[..60]);
+    assert!(text.contains(r#"{"table":"things","item":{"#));
     assert!(text.contains(r#"{"N":"12345678901234567890123456789012345678"}"#));
     assert_eq!(import(&to, text.as_bytes()).unwrap(), FILLED);
     assert_eq!(without_time(&exported(&to)), without_time(&text), "the same data gives the same lines");
@@ -106,6 +146,14 @@ async fn everything_comes_back_exactly() {
     let all = everything();
     let got = tables.get_item().table_name("things").key("pk", all["pk"].clone()).key("sk", all["sk"].clone()).send().await.unwrap();
     assert_eq!(got.item.unwrap(), all);
+
+    let table = tables.describe_table().table_name("elaborate").send().await.unwrap().table.unwrap();
+    assert_eq!(table.deletion_protection_enabled, Some(true));
+    assert_eq!(table.provisioned_throughput.unwrap().read_capacity_units, Some(3));
+    let index = &table.local_secondary_indexes.unwrap()[0];
+    assert_eq!(index.projection.as_ref().unwrap().non_key_attributes.as_deref().unwrap(), ["text"]);
+    let tags = tables.list_tags_of_resource().resource_arn(table.table_arn.unwrap()).send().await.unwrap();
+    assert_eq!(tags.tags.unwrap()[0].value, "one");
 
     let indexed = tables
         .query()
@@ -170,6 +218,7 @@ async fn a_changed_export_is_refused_with_the_line() {
     assert_eq!(refused(&with(2, "")).0, 3);
 
     let item = lines.iter().position(|line| line.contains("12345678901234567890123456789012345678")).unwrap();
+    let other = lines.iter().position(|line| line.contains(r#""pk":{"S":"large"}"#)).unwrap();
     let (line, reason) = refused(&with(item, &lines[item].replace("\"indexed\"", "\"another\"")));
     assert!(line == last && reason.contains("has been changed"), "{reason}");
     let (line, reason) = refused(&with(item, r#"{"table":"things","item":{"pk":{"S":"no sort key"}}}"#));
@@ -180,17 +229,17 @@ async fn a_changed_export_is_refused_with_the_line() {
     let mut missing = lines.clone();
     missing.remove(item);
     let (line, reason) = refused(&(missing.join("\n") + "\n"));
-    assert!(line == last - 1 && reason.contains("7 items") && reason.contains("6 items"), "{reason}");
-    let (line, reason) = refused(&with(item, &lines[item + 1]));
+    assert!(line == last - 1 && reason.contains("8 items") && reason.contains("7 items"), "{reason}");
+    let (line, reason) = refused(&with(item, &lines[other]));
     assert!(line == last && reason.contains("has been changed"), "{reason}");
     let undigested = |text: &str| {
         let (before, after) = text.rsplit_once(",\"sha256\":").unwrap();
         format!("{before}{}", &after[66..])
     };
-    let (line, reason) = refused(&undigested(&with(item, &lines[item + 1])));
+    let (line, reason) = refused(&undigested(&with(item, &lines[other])));
     assert!(line == last && reason.contains("an item twice"), "{reason}");
 
-    let (line, reason) = refused(&(text.clone() + &lines[1] + "\n"));
+    let (line, reason) = refused(&(text + &lines[1] + "\n"));
     assert!(line == last + 1 && reason.contains("after the last line"), "{reason}");
 
     // Edited on purpose, with the digest taken out.

@@ -48,7 +48,12 @@ impl ToolError {
 
     /// The caller may not do this.
     pub fn forbidden(message: impl Into<String>) -> Self {
-        Self::new("forbidden", 403, message)
+        Self::denied("forbidden", message)
+    }
+
+    /// The caller may not do this, for a reason that has a code of its own.
+    pub fn denied(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, 403, message)
     }
 
     /// The state of things stands against it; another call may change that state.
@@ -83,7 +88,7 @@ impl ToolError {
 
     /// Our fault. `cause` goes to the log alone.
     pub fn internal(cause: impl std::fmt::Display) -> Self {
-        let message = "Something failed on our side and nothing was changed that you need to undo. Try again; \
+        let message = "Something failed on our side. Read back what you meant to change before you try again; \
                        if it stays, report the request id.";
         Self { cause: Some(cause.to_string()), ..Self::new("internal_error", 500, message) }
     }

@@ -32,9 +32,9 @@ pub trait Endpoint: Send + Sync {
 /// What an endpoint lets in before it looks at who calls.
 #[derive(Debug, Clone, Default)]
 pub struct Gate {
-    /// Origins of pages that may call, as `scheme://host[:port]`. CORS is answered for them and for no other.
+    /// Origins of pages that may call, as `scheme://host[:port]`.
     pub origins: Vec<String>,
-    /// The endpoint itself is on this machine, so pages on this machine may call it.
+    /// The endpoint itself is on this machine, so pages on this machine may call it too.
     pub local: bool,
 }
 
@@ -67,7 +67,7 @@ impl Gate {
         if asked != path && asked.strip_suffix('/') != Some(path) {
             return Err(Rejection::NotFound);
         }
-        if request.method() == Method::OPTIONS && !self.origins.is_empty() {
+        if request.method() == Method::OPTIONS && self.lets_pages_in() && request.headers().contains_key(ORIGIN) {
             let origin = self.allowed_origin(request.headers()).ok_or(Rejection::ForbiddenOrigin)?;
             return Ok(Some(preflight(&origin)));
         }
@@ -82,12 +82,17 @@ impl Gate {
 
     /// Lets a permitted page read the answer.
     pub fn open_to_page(&self, request_headers: &HeaderMap, response: &mut Response) {
-        if let Some(origin) = self.allowed_origin(request_headers).filter(|_| !self.origins.is_empty()) {
+        if let Some(origin) = self.allowed_origin(request_headers) {
             let headers = response.headers_mut();
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate, retry-after"));
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate, retry-after, x-request-id"));
             headers.insert(VARY, HeaderValue::from_static("origin"));
         }
+    }
+
+    /// Whether CORS is answered at all.
+    fn lets_pages_in(&self) -> bool {
+        self.local || !self.origins.is_empty()
     }
 
     fn allowed_origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {

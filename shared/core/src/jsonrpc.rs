@@ -1,5 +1,6 @@
 //! JSON-RPC 2.0: the envelope, ids echoed as they were sent, protocol errors.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -49,6 +50,16 @@ pub enum Message {
     },
     /// An answer to a request that we never sent.
     Response,
+}
+
+impl Message {
+    /// The id of a request.
+    pub fn id(&self) -> Option<&Id> {
+        match self {
+            Self::Request(request) => Some(&request.id),
+            Self::Notification { .. } | Self::Response => None,
+        }
+    }
 }
 
 /// A message that wants an answer.
@@ -251,7 +262,7 @@ fn no_object() -> Invalid {
 
 /// Reads the members of one message that stands at `depth`.
 fn envelope<'de, A: MapAccess<'de>>(mut members: A, depth: usize, faults: &Faults) -> Result<Result<Message, Invalid>, A::Error> {
-    let mut seen: Vec<String> = Vec::with_capacity(4);
+    let mut seen: HashSet<String> = HashSet::with_capacity(4);
     let (mut version, mut id, mut method, mut params, mut answers) = (None, None, None, Value::Null, false);
     while let Some(name) = members.next_key::<String>()? {
         match name.as_str() {
@@ -270,7 +281,7 @@ fn envelope<'de, A: MapAccess<'de>>(mut members: A, depth: usize, faults: &Fault
         if seen.contains(&name) {
             return Err(faults.raise(Fault::DuplicateKey(name)));
         }
-        seen.push(name);
+        seen.insert(name);
     }
     Ok(message(version, id, method, params, answers))
 }

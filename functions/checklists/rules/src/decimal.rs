@@ -24,11 +24,6 @@ impl Decimal {
         self.exponent.min(0).unsigned_abs()
     }
 
-    /// Whether the number has no fraction.
-    pub fn is_whole(&self) -> bool {
-        self.exponent >= 0
-    }
-
     fn from_text(text: &str) -> Self {
         let (negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),

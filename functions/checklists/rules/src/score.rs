@@ -75,14 +75,7 @@ impl Score {
             return None;
         }
         let visibility = Visibility::of(template, answers);
-        let mut score = Self {
-            won: 0,
-            possible: 0,
-            percent: None,
-            outcome: Outcome::None,
-            failed_steps: Vec::new(),
-            sections: Vec::new(),
-        };
+        let mut score = Self { won: 0, possible: 0, percent: None, outcome: Outcome::None, failed_steps: Vec::new(), sections: Vec::new() };
         // What was there to pass or fail: without any, there is no outcome.
         let mut judged = false;
         let mut failed = false;
@@ -124,14 +117,7 @@ impl Score {
 
 impl SectionScore {
     fn of(section: &Section) -> Self {
-        Self {
-            section_id: section.id.clone(),
-            title: section.title.clone(),
-            won: 0,
-            possible: 0,
-            percent: None,
-            outcome: Outcome::None,
-        }
+        Self { section_id: section.id.clone(), title: section.title.clone(), won: 0, possible: 0, percent: None, outcome: Outcome::None }
     }
 
     fn settle(&mut self, pass_percent: Option<&Number>) {
@@ -169,9 +155,7 @@ fn step_points(step: &Step, answer: Option<&Answer>) -> Option<Points> {
     let points = u64::from(rule.points());
     let possible = match &step.kind {
         StepKind::Choice(_) if by_options => counting(options).map(option_points).max().unwrap_or(0),
-        StepKind::MultiChoice(_) if by_options => {
-            counting(options).filter(|option| option.fail != Some(true)).map(option_points).sum()
-        }
+        StepKind::MultiChoice(_) if by_options => counting(options).filter(|option| option.fail != Some(true)).map(option_points).sum(),
         _ => points,
     };
     let Some(answer) = answer else { return Some(Points { won: 0, possible, failed: true }) };

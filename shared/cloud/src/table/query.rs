@@ -114,9 +114,26 @@ impl<'t> Query<'t> {
         Ok(Page { items, next })
     }
 
+    /// Reads the first item alone.
+    pub async fn first<T: DeserializeOwned>(self) -> Result<Option<T>, TableError> {
+        let (items, _) = self.request(None, Some(1)).await?;
+        items.into_iter().next().map(Item::read).transpose()
+    }
+
     /// Reads the whole list.
     pub async fn all<T: DeserializeOwned>(self) -> Result<Vec<T>, TableError> {
-        self.page(usize::MAX - 1).await.map(|page| page.items)
+        self.items().await?.into_iter().map(Item::read).collect()
+    }
+
+    /// Reads the whole list, of items that are not all of one type.
+    pub async fn items(self) -> Result<Vec<Item>, TableError> {
+        let (mut items, mut from) = self.request(None, None).await?;
+        while from.is_some() {
+            let (more, next) = self.request(from, None).await?;
+            items.extend(more);
+            from = next;
+        }
+        Ok(items)
     }
 
     async fn request(

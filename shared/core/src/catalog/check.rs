@@ -3,6 +3,8 @@
 //! Models and clients write `"5"` or `5.0` for an integer and an object as JSON text. Where the schema admits one
 //! reading only, that reading is taken. Text stays text wherever the schema says so.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -88,7 +90,8 @@ impl Checker {
                 for (index, item) in array.iter_mut().enumerate() {
                     self.at(&index.to_string(), |checker| checker.check(items, item));
                 }
-                if *unique && (1..array.len()).any(|last| array[..last].contains(&array[last])) {
+                let mut seen = HashSet::new();
+                if *unique && !array.iter().all(|item| seen.insert(item)) {
                     self.refuse("uniqueItems", "must not hold the same item twice");
                 }
             }
@@ -99,10 +102,10 @@ impl Checker {
                 return;
             }
         }
-        if let (Some(permitted), Value::String(text)) = (&shape.one_of, &*value) {
-            if !permitted.contains(text) {
-                self.refuse("enum", format!("must be one of: {}", permitted.join(", ")));
-            }
+        if let (Some(permitted), Value::String(text)) = (&shape.one_of, &*value)
+            && !permitted.contains(text)
+        {
+            self.refuse("enum", format!("must be one of: {}", permitted.join(", ")));
         }
     }
 
@@ -128,7 +131,7 @@ impl Checker {
         for (name, value) in members.iter_mut().filter(|(name, _)| !known(name)) {
             match other {
                 Other::Free => {}
-                Other::Shaped(shape) => self.at(name, |checker| checker.check(shape, value)),
+                Other::Shaped(shape) => self.at(&shortened(name), |checker| checker.check(shape, value)),
                 Other::Refused => {
                     let names: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
                     let valid = if names.is_empty() { "none".to_owned() } else { names.join(", ") };

@@ -57,6 +57,12 @@ impl<P: Product> Catalog<P> {
         let input = schema::of_arguments::<T::Args>(spec.unknown).unwrap_or_else(|reason| refuse(reason));
         let output = schema::of_result::<T::Output>().unwrap_or_else(|reason| refuse(reason));
         let shape = Shape::compile(&input).unwrap_or_else(|reason| refuse(reason));
+        if !is_name(spec.name) {
+            refuse("the name must be lower-case letters, digits and _, at most 36 of them".into());
+        }
+        if spec.narrowed_by.is_some_and(|argument| input["properties"].get(argument).is_none()) {
+            refuse("narrowed_by names no argument".into());
+        }
         if self.by_name.insert(spec.name, self.entries.len()).is_some() {
             refuse("the name is taken".into());
         }
@@ -116,6 +122,12 @@ impl<P: Product> Ready<'_, P> {
     pub(crate) async fn run(self, product: &P, call: Call<'_, P::Caller>) -> Result<tool::Rendered, ToolError> {
         self.entry.tool.call(product, call, self.arguments).await
     }
+}
+
+/// Clients put a prefix before a tool's name, and models refuse names of more than 64 characters.
+fn is_name(name: &str) -> bool {
+    let letter = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
+    name.len() <= 36 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(letter)
 }
 
 fn list<P: Product>(entries: &[Entry<P>], version: Version) -> Box<RawValue> {

@@ -69,9 +69,13 @@ fn normalise(schema: &mut Value, arguments: bool) -> Result<(), String> {
     if object.get("default") == Some(&Value::Null) {
         object.shift_remove("default");
     }
-    // An integer's width is Rust's business.
+    // A number's format is Rust's business. What an integer's width does not hold, the schema must refuse.
     if object.get("type").is_some_and(|name| mentions(name, "integer") || mentions(name, "number")) {
-        object.shift_remove("format");
+        let format = object.shift_remove("format");
+        if let Some((least, most)) = format.as_ref().and_then(Value::as_str).and_then(bounds).filter(|_| arguments) {
+            object.entry("minimum").or_insert(json!(least));
+            object.entry("maximum").or_insert(json!(most));
+        }
     }
     one_type(object, arguments)?;
     constants_to_enum(object)?;
@@ -85,6 +89,19 @@ fn normalise(schema: &mut Value, arguments: bool) -> Result<(), String> {
         normalise(property, arguments).map_err(|reason| format!("{name}: {reason}"))?;
     }
     Ok(())
+}
+
+/// What an integer of this format holds, as far as every reader of JSON keeps it exactly. Narrower ones come with their
+/// bounds.
+fn bounds(format: &str) -> Option<(i64, i64)> {
+    const EXACT: i64 = 9_007_199_254_740_991;
+    match format {
+        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
+        "uint32" => Some((0, u32::MAX.into())),
+        "int" | "int64" | "int128" => Some((-EXACT, EXACT)),
+        "uint" | "uint64" | "uint128" => Some((0, EXACT)),
+        _ => None,
+    }
 }
 
 fn mentions(of: &Value, name: &str) -> bool {
@@ -132,13 +149,18 @@ fn constants_to_enum(object: &mut Map<String, Value>) -> Result<(), String> {
 /// `anyOf [T, null]`, which is how schemars writes an optional struct or enum, becomes `T`.
 fn without_null(object: &mut Map<String, Value>, arguments: bool) -> Result<(), String> {
     if let Some(Value::Array(values)) = object.get_mut("enum") {
+        let before = values.len();
         values.retain(|value| !value.is_null());
+        // A result may well be null, and values of two types cannot be advertised.
+        if !arguments && values.len() < before {
+            object.shift_remove("enum");
+        }
     }
     let Some(Value::Array(options)) = object.shift_remove("anyOf") else {
         return Ok(());
     };
     let mut named: Vec<Value> = options.into_iter().filter(|option| option.get("type") != Some(&json!("null"))).collect();
-    let (Some(Value::Object(mut only)), true) = (named.pop(), named.is_empty()) else {
+    let (Some(Value::Object(only)), true) = (named.pop(), named.is_empty()) else {
         return Err("anyOf is not read by every client".into());
     };
     if arguments {
@@ -147,7 +169,6 @@ fn without_null(object: &mut Map<String, Value>, arguments: bool) -> Result<(), 
         }
         normalise_in_place(object, arguments)
     } else {
-        only.shift_remove("type");
         Ok(())
     }
 }

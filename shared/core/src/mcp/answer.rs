@@ -139,6 +139,11 @@ pub(super) fn success(id: &Id, result: &RawValue) -> String {
     serde_json::to_string(&Success { jsonrpc: "2.0", id, result }).expect("a result is plain JSON")
 }
 
+/// How long the whole JSON-RPC answer with this result is, in bytes.
+pub(super) fn length(id: &Id, result: &RawValue) -> usize {
+    r#"{"jsonrpc":"2.0","id":,"result":}"#.len() + id.as_json().len() + result.get().len()
+}
+
 /// A whole JSON-RPC error. Without an id that could be read, legacy clients get `null` and modern ones none: the
 /// modern schema knows no `null` there.
 pub(super) fn failure(id: Option<&Id>, error: &Error, modern: bool) -> String {

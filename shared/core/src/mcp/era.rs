@@ -83,12 +83,16 @@ pub(super) fn decide(profile: &Profile, headers: &HeaderMap, header: Header<'_>,
     }
 }
 
-/// The checks of 2026-07-28, in the order in which its conformance suite expects them.
+/// The checks of 2026-07-28, in the order in which its conformance suite expects them. A version that header and body
+/// agree on and that is not served comes before them: what else that version demands is not known here.
 fn modern(profile: &Profile, headers: &HeaderMap, request: &Request, meta: Option<&Map<String, Value>>) -> Result<Era, Misfit> {
     let bad_request = |error| Err((StatusCode::BAD_REQUEST, error));
     let Some(name) = meta.and_then(|meta| meta.get(META_VERSION)).and_then(Value::as_str) else {
         return bad_request(Error::invalid_params(format!("params._meta must hold {META_VERSION} as a string.")));
     };
+    if profile.served(name).is_none() && agrees(headers, VERSION_HEADER, name) {
+        return Err(unsupported(profile, name));
+    }
     let Some(capabilities) = meta.and_then(|meta| meta.get(META_CAPABILITIES)).and_then(Value::as_object) else {
         return bad_request(Error::invalid_params(format!("params._meta must hold {META_CAPABILITIES} as an object.")));
     };

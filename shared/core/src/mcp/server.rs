@@ -140,19 +140,22 @@ impl<P: Product> Server<P> {
         if let Some(reason) = refusal {
             return misread(None, &Error::invalid_request(reason), frame.header, record).into_response();
         }
-        let mut bodies = Vec::new();
+        let mut bodies: Vec<String> = Vec::new();
+        let mut left = P::PROFILE.answer_limit;
         for message in messages {
-            bodies.extend(self.message(frame, message, record).await.map(|answered| answered.body));
+            let asked = message.as_ref().ok().and_then(Message::id).cloned();
+            let Some(Answered { mut body, .. }) = self.message(frame, message, record).await else { continue };
+            if body.len() >= left {
+                let error = Error::invalid_request("Done, but the answer did not fit into this batch's answer: do not repeat a change, read it back.");
+                body = misread(asked.as_ref(), &error, frame.header, record).body;
+            }
+            left = left.saturating_sub(body.len() + 1);
+            bodies.push(body);
         }
         if bodies.is_empty() {
             return answer::accepted();
         }
-        let body = format!("[{}]", bodies.join(","));
-        if body.len() > P::PROFILE.answer_limit {
-            let reason = "The answers of this batch are too large together: send its messages one at a time.";
-            return misread(None, &Error::invalid_request(reason), frame.header, record).into_response();
-        }
-        answer::json(StatusCode::OK, body)
+        answer::json(StatusCode::OK, format!("[{}]", bodies.join(",")))
     }
 
     /// One message; `None` where none is to be answered.
@@ -218,21 +221,25 @@ impl<P: Product> Server<P> {
                     Some(_) => Err(Error::invalid_params("The list has one page: send no cursor.")),
                 }
             }
-            ("tools/call", _) => self.call(frame, era, request.params, record).await,
-            _ => Err(Error::method_not_found()),
+            ("tools/call", _) => self.call(frame, era, request, record).await,
+            _ => {
+                record.subjects.push("unknown method");
+                Err(Error::method_not_found())
+            }
         }
     }
 
-    async fn call(&self, frame: &Frame<'_, P>, era: &Era, params: Value, record: &mut Record) -> Result<Box<RawValue>, Error> {
-        let Value::Object(mut params) = params else {
+    async fn call(&self, frame: &Frame<'_, P>, era: &Era, request: jsonrpc::Request, record: &mut Record) -> Result<Box<RawValue>, Error> {
+        let Value::Object(mut params) = request.params else {
             return Err(Error::invalid_params("tools/call needs params with the name of a tool."));
         };
-        let arguments = arguments(params.remove("arguments"))?;
+        let sent = params.remove("arguments");
         let name = params
             .get("name")
             .and_then(Value::as_str)
             .ok_or_else(|| Error::invalid_params("name must be the name of a tool, as a string."))?;
         let Some(tool) = self.catalog.find(name) else {
+            record.subjects.push("unknown tool");
             let names: Vec<&str> = self.catalog.names().collect();
             let message = format!("There is no tool of this name. The tools are: {}.", names.join(", "));
             return match P::PROFILE.faults.unknown_tool {
@@ -242,7 +249,7 @@ impl<P: Product> Server<P> {
         };
         let spec = tool.spec();
         record.subjects.push(spec.name);
-        let ready = match tool.check(arguments) {
+        let ready = match arguments(sent).and_then(|arguments| tool.check(arguments)) {
             Ok(ready) => ready,
             Err(violations) => {
                 return self.misfit_arguments(era.version, spec.name, &violations, record);
@@ -259,7 +266,7 @@ impl<P: Product> Server<P> {
             }
         };
         let result = answer::called(P::PROFILE, era.version, &rendered.value, &rendered.images, rendered.meta);
-        if result.get().len() > P::PROFILE.answer_limit {
+        if answer::length(&request.id, &result) > P::PROFILE.answer_limit {
             let narrower = spec.narrowed_by.map_or_else(String::new, |argument| format!(" Narrow it with the argument {argument}."));
             let message = format!("The answer is larger than {} bytes.{narrower}", P::PROFILE.answer_limit);
             return Ok(self.refused(era.version, &ToolError::answer_too_large(message), record));
@@ -274,7 +281,8 @@ impl<P: Product> Server<P> {
         violations: &[Violation],
         record: &mut Record,
     ) -> Result<Box<RawValue>, Error> {
-        let told: Vec<String> = violations.iter().take(5).map(|one| format!("{} {}", one.path, one.message)).collect();
+        let told: Vec<String> =
+            violations.iter().take(5).map(|one| format!("{} {}", one.path, one.message).trim_start().to_owned()).collect();
         let more = violations.len().checked_sub(5).filter(|more| *more > 0).map_or_else(String::new, |more| format!("; and {more} more"));
         let message = format!("The arguments of {tool} do not fit: {}{more}.", told.join("; "));
         let errors = json!({ "errors": violations });
@@ -308,8 +316,8 @@ fn misread(id: Option<&Id>, error: &Error, header: Header<'_>, record: &mut Reco
 }
 
 /// Arguments left out, `null`, an object, or an object as JSON text.
-fn arguments(sent: Option<Value>) -> Result<Map<String, Value>, Error> {
-    let refused = || Error::invalid_params("arguments must be an object.");
+fn arguments(sent: Option<Value>) -> Result<Map<String, Value>, Vec<Violation>> {
+    let refused = || vec![Violation { path: String::new(), rule: "type", message: "must be an object".to_owned() }];
     match sent {
         None | Some(Value::Null) => Ok(Map::new()),
         Some(Value::Object(arguments)) => Ok(arguments),

@@ -1,4 +1,18 @@
 //! Answers: how they are stored, and whether a step accepts them.
+//!
+//! | type | value |
+//! | --- | --- |
+//! | `boolean` | `true` or `false` |
+//! | `choice` | id of one option |
+//! | `multi_choice` | list of different option ids |
+//! | `text` | string, not blank; one line unless the template says otherwise |
+//! | `number` | number, with as many decimal places as the template allows |
+//! | `rating` | whole number on the scale |
+//! | `photo` | null: the photos are the answer |
+//! | `signature` | address or id of the image |
+//! | `instruction` | null: acknowledged |
+//! | `barcode` | string |
+//! | `datetime` | `2027-03-01`, `2027-03-01T14:05:00Z` or `14:05`, as the mode says |
 
 mod evidence;
 pub(crate) mod moment;
@@ -230,14 +244,12 @@ impl Given {
     fn check_signer(&self, step: &Step) -> Result<(), Fault> {
         use crate::template::SignerName;
         let policy = match &step.kind {
-            StepKind::Signature(config) => {
-                config.as_ref().and_then(|config| config.signer_name).unwrap_or(SignerName::Optional)
-            }
+            StepKind::Signature(config) => config.as_ref().and_then(|config| config.signer_name).unwrap_or(SignerName::Optional),
             _ => SignerName::Off,
         };
         let name = self.signer_name.as_deref();
-        if name.is_some_and(|name| name.trim().is_empty() || name.chars().count() > value::MAX_NAME_CHARS) {
-            let most = value::MAX_NAME_CHARS;
+        if name.is_some_and(|name| name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARS) {
+            let most = MAX_NAME_CHARS;
             return Err(Fault::unfit("signer_name", format!("Give a name of 1 to {most} characters.")));
         }
         match (policy, name) {
@@ -249,9 +261,7 @@ impl Given {
 
     fn check_entry(&self, step: &Step) -> Result<(), Fault> {
         match (&step.kind, self.entry) {
-            (StepKind::Barcode(config), Some(Entry::Manual))
-                if config.as_ref().and_then(|config| config.allow_manual) == Some(false) =>
-            {
+            (StepKind::Barcode(config), Some(Entry::Manual)) if config.as_ref().and_then(|config| config.allow_manual) == Some(false) => {
                 Err(Fault::unfit("entry", "Scan the code; typing it in is not allowed here."))
             }
             (StepKind::Barcode(_), _) | (_, None) => Ok(()),

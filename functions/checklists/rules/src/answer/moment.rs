@@ -26,9 +26,8 @@ pub(crate) fn read(mode: DatetimeMode, text: &str) -> Option<Moment> {
                 Some((civil, fraction)) => (civil, Some(fraction)),
                 None => (&text[..text.len() - 1], None),
             };
-            let fraction_fits = fraction.is_none_or(|digits| {
-                (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
-            });
+            let fraction_fits =
+                fraction.is_none_or(|digits| (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit()));
             let fits = fraction_fits && has_shape(civil, "dddd-dd-ddTdd:dd:dd");
             fits.then(|| text.parse().ok().map(Moment::Instant))?
         }

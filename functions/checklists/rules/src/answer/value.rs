@@ -150,9 +150,7 @@ fn is_url(text: &str) -> bool {
 /// The pattern is compiled alone first: one with a stray parenthesis could otherwise close the group around it and
 /// escape the anchors.
 pub(crate) fn compile_pattern(pattern: &str) -> Result<Regex, String> {
-    let compile = |pattern: &str| {
-        RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| error.to_string())
-    };
+    let compile = |pattern: &str| RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| error.to_string());
     compile(pattern)?;
     compile(&format!(r"\A(?:{pattern})\z"))
 }
@@ -190,15 +188,14 @@ fn check_rating(config: Option<&RatingConfig>, value: &Value) -> Result<(), Stri
 }
 
 fn check_signature(value: &Value) -> Result<(), String> {
-    is_image(value.as_str().unwrap_or_default()).then_some(()).ok_or_else(|| {
-        format!("Answer with the address or id of the signature's image, up to {MAX_IMAGE_BYTES} bytes without blanks.")
-    })
+    is_image(value.as_str().unwrap_or_default())
+        .then_some(())
+        .ok_or_else(|| format!("Answer with the address or id of the signature's image, up to {MAX_IMAGE_BYTES} bytes without blanks."))
 }
 
 /// Whether a text may name the image of a signature.
 pub(crate) fn is_image(text: &str) -> bool {
-    (1..=MAX_IMAGE_BYTES).contains(&text.len())
-        && !text.chars().any(|character| character.is_whitespace() || character.is_control())
+    (1..=MAX_IMAGE_BYTES).contains(&text.len()) && !text.chars().any(|character| character.is_whitespace() || character.is_control())
 }
 
 fn check_barcode(value: &Value) -> Result<(), String> {

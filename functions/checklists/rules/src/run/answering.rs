@@ -48,7 +48,7 @@ impl Run {
             step_id: step.id.clone(),
             step_label: step.label.clone(),
             step_type: step.step_type(),
-            answer,
+            answer: Box::new(answer),
             progress: self.progress,
         });
         Ok(Effect { written: vec![step.id.clone()], ..Effect::of_run(events.into_iter().collect()) })
@@ -79,11 +79,7 @@ impl Run {
         }
         check_skip(step, note).map_err(|fault| Refusal::unaccepted(step, fault))?;
 
-        let answer = Answer {
-            skipped: true,
-            note: note.map(str::to_owned),
-            ..self.blank_answer(step, origin, arrival, now)
-        };
+        let answer = Answer { skipped: true, note: note.map(str::to_owned), ..self.blank_answer(step, origin, arrival, now) };
         self.write(template, step, answer, arrival, now);
         let events = (!was_skipped).then(|| Event::StepSkipped {
             step_id: step.id.clone(),
@@ -222,13 +218,7 @@ impl Run {
 }
 
 /// Whether the answer that stands may be replaced or taken back.
-fn check_change(
-    template: &Template,
-    step: &Step,
-    current: Option<&Answer>,
-    given: &Value,
-    seen_rev: Option<u64>,
-) -> Result<(), Refusal> {
+fn check_change(template: &Template, step: &Step, current: Option<&Answer>, given: &Value, seen_rev: Option<u64>) -> Result<(), Refusal> {
     let current_rev = current.map_or(0, |answer| answer.rev);
     if let Some(seen_rev) = seen_rev.filter(|seen_rev| *seen_rev != current_rev) {
         return Err(Refusal::answered_elsewhere(step, current, given, seen_rev));
@@ -252,9 +242,7 @@ fn keep_uploads(given: &[Photo], current: Option<&Answer>) -> Vec<Photo> {
     let mut photos: Vec<Photo> = given
         .iter()
         .map(|photo| {
-            let stored = known
-                .iter()
-                .find(|known| known.photo_id == photo.photo_id && known.state == PhotoState::Stored);
+            let stored = known.iter().find(|known| known.photo_id == photo.photo_id && known.state == PhotoState::Stored);
             match stored {
                 Some(stored) => Photo { photo_index: photo.photo_index, ..stored.clone() },
                 None => photo.clone(),

@@ -50,17 +50,11 @@ impl Run {
         let status_before = self.status_at(now);
         let effect = match command {
             Command::Open { identity } => self.open(template, identity, now),
-            Command::Answer { step_id, given, seen_rev, origin } => {
-                self.answer(template, step_id, given, *seen_rev, origin, now)
-            }
-            Command::Skip { step_id, note, seen_rev, origin } => {
-                self.skip(template, step_id, note.as_deref(), *seen_rev, origin, now)
-            }
+            Command::Answer { step_id, given, seen_rev, origin } => self.answer(template, step_id, given, *seen_rev, origin, now),
+            Command::Skip { step_id, note, seen_rev, origin } => self.skip(template, step_id, note.as_deref(), *seen_rev, origin, now),
             Command::Clear { step_id, seen_rev, origin } => self.clear(template, step_id, *seen_rev, origin, now),
             Command::Photo { step_id, photo, origin } => self.put_photo(template, step_id, photo, origin, now),
-            Command::RemovePhoto { step_id, photo_id, origin } => {
-                self.remove_photo(template, step_id, photo_id, origin, now)
-            }
+            Command::RemovePhoto { step_id, photo_id, origin } => self.remove_photo(template, step_id, photo_id, origin, now),
             Command::Complete { signature, origin } => self.complete(template, signature.as_ref(), origin, now),
             Command::Exit { reason } => self.exit(reason, now),
             Command::Cancel { reason } => self.withdraw(reason.as_deref(), now),
@@ -90,9 +84,7 @@ impl Run {
     }
 
     fn was_captured_in_time(&self, origin: &Origin, now: Timestamp) -> bool {
-        let (Some(expires_at), Some(session), Some(captured)) =
-            (self.expires_at, origin.session_opened_at, origin.captured_at)
-        else {
+        let (Some(expires_at), Some(session), Some(captured)) = (self.expires_at, origin.session_opened_at, origin.captured_at) else {
             return false;
         };
         // Differences instead of sums: the end of a run may lie so late that nothing can be added to it.
@@ -138,12 +130,7 @@ impl Run {
 }
 
 fn check_identity(template: &Template, identity: &Identity) -> Result<(), Refusal> {
-    let stated = [
-        ("user_id", &identity.user_id),
-        ("name", &identity.name),
-        ("phone", &identity.phone),
-        ("email", &identity.email),
-    ];
+    let stated = [("user_id", &identity.user_id), ("name", &identity.name), ("phone", &identity.phone), ("email", &identity.email)];
     for (field, text) in stated {
         let Some(text) = text else { continue };
         if text.trim().is_empty() || text.chars().count() > MAX_IDENTITY_CHARS {
@@ -170,9 +157,7 @@ fn check_identity(template: &Template, identity: &Identity) -> Result<(), Refusa
         _ if is_member => Ok(()),
         IdentityRequired::Member => Err(Refusal::identity_required(IdentityMode::Member, &[])),
         IdentityRequired::External => {
-            let wanted = execution
-                .and_then(|execution| execution.external_fields.as_deref())
-                .unwrap_or(&[ExternalField::Name]);
+            let wanted = execution.and_then(|execution| execution.external_fields.as_deref()).unwrap_or(&[ExternalField::Name]);
             let missing: Vec<&str> = wanted
                 .iter()
                 .filter(|field| match field {

@@ -41,7 +41,7 @@ pub enum Event {
         /// Its type.
         step_type: StepType,
         /// The answer, with photos and place.
-        answer: Answer,
+        answer: Box<Answer>,
         /// How far the run is now.
         progress: Progress,
     },
@@ -95,8 +95,7 @@ pub enum Event {
 
 impl Event {
     /// Every event's name.
-    pub const NAMES: [&'static str; 5] =
-        ["step.completed", "step.skipped", "run.completed", "run.cancelled", "run.expired"];
+    pub const NAMES: [&'static str; 5] = ["step.completed", "step.skipped", "run.completed", "run.cancelled", "run.expired"];
 
     /// The event's name, such as `step.completed`.
     pub const fn name(&self) -> &'static str {

@@ -4,9 +4,7 @@ use jiff::Timestamp;
 
 use super::apply::{Arrival, Effect};
 use super::command::Origin;
-use super::{
-    Cancel, CancelledBy, EXTENSION_WINDOW, Event, MAX_REASON_CHARS, Missing, Need, Refusal, Run, RunStatus, Signature,
-};
+use super::{Cancel, CancelledBy, EXTENSION_WINDOW, Event, MAX_REASON_CHARS, Missing, Need, Refusal, Run, RunStatus, Signature};
 use crate::answer::{MAX_NAME_CHARS, demanded, is_image};
 use crate::condition::Visibility;
 use crate::progress::Progress;
@@ -39,9 +37,8 @@ impl Run {
         self.progress = Progress::of(template, &self.answers);
         self.score = Score::of(template, &self.answers);
         self.signature = signature.cloned();
-        self.duration_seconds = self.started_at.or(self.opened_at).map(|began| {
-            u64::try_from(now.duration_since(began).as_secs()).unwrap_or(0)
-        });
+        self.duration_seconds =
+            self.started_at.or(self.opened_at).map(|began| u64::try_from(now.duration_since(began).as_secs()).unwrap_or(0));
         let after_expiry = self.status == RunStatus::Expired;
         self.status = RunStatus::Completed;
         self.completed_at = Some(now);
@@ -110,12 +107,7 @@ impl Run {
         self.cancelled_at = Some(now);
         self.cancel = Some(cancel.clone());
         self.bump(Arrival::InTime);
-        Effect::of_run(vec![Event::RunCancelled {
-            answers: self.answers.clone(),
-            progress: self.progress,
-            cancel,
-            cancelled_at: now,
-        }])
+        Effect::of_run(vec![Event::RunCancelled { answers: self.answers.clone(), progress: self.progress, cancel, cancelled_at: now }])
     }
 
     pub(super) fn expire(&mut self, now: Timestamp) -> Result<Effect, Refusal> {
@@ -176,10 +168,7 @@ fn check_signature(template: &Template, signature: Option<&Signature>) -> Result
     if !is_image(&signature.image) {
         return Err(Refusal::invalid("signature", "Give the address or id of the signature's image."));
     }
-    let name_fits = signature
-        .signer_name
-        .as_deref()
-        .is_none_or(|name| !name.trim().is_empty() && name.chars().count() <= MAX_NAME_CHARS);
+    let name_fits = signature.signer_name.as_deref().is_none_or(|name| !name.trim().is_empty() && name.chars().count() <= MAX_NAME_CHARS);
     if name_fits {
         return Ok(());
     }

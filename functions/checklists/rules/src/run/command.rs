@@ -120,12 +120,7 @@ impl Origin {
 
     /// A command that waited on a phone, with the verified opening of its session.
     pub fn queued(by: impl Into<Actor>, session_opened_at: Timestamp, captured_at: Timestamp) -> Self {
-        Self {
-            by: by.into(),
-            captured_at: Some(captured_at),
-            tz: None,
-            session_opened_at: Some(session_opened_at),
-        }
+        Self { by: by.into(), captured_at: Some(captured_at), tz: None, session_opened_at: Some(session_opened_at) }
     }
 }
 

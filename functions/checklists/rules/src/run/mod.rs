@@ -161,6 +161,11 @@ pub struct Run {
 impl Run {
     /// A run that was just dispatched.
     pub fn dispatched(template: &Template, created_at: Timestamp, expires_at: Option<Timestamp>) -> Self {
+        Self::dispatched_with(template.initial_progress(), created_at, expires_at)
+    }
+
+    /// The same, where the template's [`Template::initial_progress`] is known and the template is not at hand.
+    pub fn dispatched_with(progress: Progress, created_at: Timestamp, expires_at: Option<Timestamp>) -> Self {
         Self {
             status: RunStatus::Pending,
             created_at,
@@ -175,7 +180,7 @@ impl Run {
             identity: None,
             answers: BTreeMap::new(),
             last_step_id: None,
-            progress: template.initial_progress(),
+            progress,
             score: None,
             signature: None,
             duration_seconds: None,

@@ -121,9 +121,7 @@ impl Refusal {
     /// The run is closed: `status` is not `pending` or `in_progress`.
     pub(super) fn closed(status: RunStatus) -> Self {
         match status {
-            RunStatus::Completed => {
-                Self::new(RefusalCode::RunCompleted, "This run was handed in and can no longer be changed.")
-            }
+            RunStatus::Completed => Self::new(RefusalCode::RunCompleted, "This run was handed in and can no longer be changed."),
             RunStatus::Cancelled => Self::new(RefusalCode::RunCancelled, "This run was cancelled."),
             RunStatus::Expired | RunStatus::Pending | RunStatus::InProgress => {
                 Self::new(RefusalCode::RunExpired, "The link of this run has expired. Ask for a new one.")
@@ -140,8 +138,7 @@ impl Refusal {
     }
 
     pub(super) fn step_locked(step: &Step) -> Self {
-        Self::new(RefusalCode::StepLocked, "An answer of this checklist cannot be changed once given.")
-            .with("step_id", &step.id)
+        Self::new(RefusalCode::StepLocked, "An answer of this checklist cannot be changed once given.").with("step_id", &step.id)
     }
 
     pub(super) fn step_must_be_answered(step: &Step) -> Self {
@@ -153,8 +150,7 @@ impl Refusal {
     }
 
     pub(super) fn photo_without_answer(step: &Step) -> Self {
-        Self::new(RefusalCode::PhotoNotFound, "Answer the step before its photos are added.")
-            .with("step_id", &step.id)
+        Self::new(RefusalCode::PhotoNotFound, "Answer the step before its photos are added.").with("step_id", &step.id)
     }
 
     pub(super) fn photo_not_found(step: &Step) -> Self {

@@ -14,9 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Number, Value};
 
 pub use config::{
-    BarcodeConfig, BarcodeFormat, BooleanConfig, ChoiceConfig, ChoiceOption, DatetimeConfig, DatetimeMode,
-    InstructionConfig, MultiChoiceConfig, NumberConfig, PhotoConfig, PhotoSource, RatingConfig, SignatureConfig,
-    SignerName, TextConfig, TextFormat,
+    BarcodeConfig, BarcodeFormat, BooleanConfig, ChoiceConfig, ChoiceOption, DatetimeConfig, DatetimeMode, InstructionConfig,
+    MultiChoiceConfig, NumberConfig, PhotoConfig, PhotoSource, RatingConfig, SignatureConfig, SignerName, TextConfig, TextFormat,
 };
 pub use rule::{Condition, EvidenceRule, GroupOp, NoteRule, Op, PhotoRule, Scalar, SelfWhen, StepScore, When};
 pub use step::{NotePolicy, PhotoOverlay, Step, StepKind, StepType};
@@ -28,6 +27,9 @@ use crate::word::words;
 pub const STORE_MEMBERS: [&str; 5] = ["id", "v", "org_id", "created_at", "updated_at"];
 /// The TDL version this crate reads and writes.
 pub const TDL_VERSION: &str = "1.0";
+/// The JSON Schema of TDL 1.0, for documentation and tools. [`Template::from_document`] judges as it does, and by the
+/// rules that it cannot express.
+pub const SCHEMA: &str = include_str!("../../schema/tdl-1.0.json");
 /// Most sections of a template.
 pub const MAX_SECTIONS: usize = 50;
 /// Most steps of a section.
@@ -272,8 +274,7 @@ impl Template {
 /// Whether a member name is the author's own: `x_` and 1 to 40 lower-case letters, digits or underscores.
 pub(crate) fn is_extra(name: &str) -> bool {
     name.strip_prefix("x_").is_some_and(|rest| {
-        (1..=40).contains(&rest.len())
-            && rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        (1..=40).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     })
 }
 

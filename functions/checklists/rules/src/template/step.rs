@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::config::{
-    BarcodeConfig, BooleanConfig, ChoiceConfig, ChoiceOption, DatetimeConfig, InstructionConfig, MultiChoiceConfig,
-    NumberConfig, PhotoConfig, RatingConfig, SignatureConfig, TextConfig,
+    BarcodeConfig, BooleanConfig, ChoiceConfig, ChoiceOption, DatetimeConfig, InstructionConfig, MultiChoiceConfig, NumberConfig,
+    PhotoConfig, RatingConfig, SignatureConfig, TextConfig,
 };
 use super::rule::{Condition, EvidenceRule, PhotoRule, StepScore};
 use crate::word::words;

@@ -21,6 +21,7 @@
 //! `V8`, `V10` and `V13` refuse nothing: a required instruction has to be acknowledged, `annotate` is stored without
 //! effect, and texts are plain or a little Markdown whatever they hold.
 
+mod comparison;
 mod cost;
 mod ids;
 mod reader;

@@ -28,13 +28,7 @@ pub(super) struct Object<'v, 'p> {
 
 impl<'v, 'p> Object<'v, 'p> {
     /// Reads an object, and reports members that are not `allowed` in it.
-    pub(super) fn read(
-        value: &'v Value,
-        path: &'p Path<'p>,
-        allowed: &[&str],
-        extras: Extras,
-        report: &mut Report,
-    ) -> Option<Self> {
+    pub(super) fn read(value: &'v Value, path: &'p Path<'p>, allowed: &[&str], extras: Extras, report: &mut Report) -> Option<Self> {
         let Value::Object(members) = value else {
             wrong_type(value, path, "an object", report);
             return None;
@@ -103,12 +97,9 @@ pub(super) fn text(min: usize, max: usize) -> impl Read<String> {
             wrong_type(value, path, "a string", report);
             return None;
         };
-        // Bytes bound characters, so short strings need no counting.
-        let count = if text.len() <= max && text.len() <= min { text.len() } else { text.chars().count() };
+        let count = text.chars().count();
         if count > max {
-            report.add(path, "maxLength", || {
-                format!("Shorten {} to at most {max} characters; it has {count}.", path.subject())
-            });
+            report.add(path, "maxLength", || format!("Shorten {} to at most {max} characters; it has {count}.", path.subject()));
             return None;
         }
         if count < min {
@@ -178,13 +169,7 @@ pub(super) fn any_number(value: &Value, path: &Path<'_>, report: &mut Report) ->
     number
 }
 
-fn bounded(
-    below: bool,
-    above: bool,
-    path: &Path<'_>,
-    report: &mut Report,
-    message: impl FnOnce() -> String,
-) -> Option<()> {
+fn bounded(below: bool, above: bool, path: &Path<'_>, report: &mut Report, message: impl FnOnce() -> String) -> Option<()> {
     match (below, above) {
         (true, _) => report.add(path, "minimum", message),
         (_, true) => report.add(path, "maximum", message),
@@ -216,17 +201,12 @@ pub(super) fn list<T>(min: usize, max: usize, read: impl Read<T>) -> impl Read<V
         };
         let before = report.count();
         if items.len() > max {
-            report.add(path, "maxItems", || {
-                format!("Keep at most {max} items in {}; it has {}.", path.subject(), items.len())
-            });
+            report.add(path, "maxItems", || format!("Keep at most {max} items in {}; it has {}.", path.subject(), items.len()));
         }
         if items.len() < min {
-            report.add(path, "minItems", || {
-                format!("Put at least {min} item{} into {}.", if min == 1 { "" } else { "s" }, path.subject())
-            });
+            report.add(path, "minItems", || format!("Put at least {min} item{} into {}.", if min == 1 { "" } else { "s" }, path.subject()));
         }
-        let read: Vec<T> =
-            items.iter().enumerate().filter_map(|(index, item)| read(item, &path.index(index), report)).collect();
+        let read: Vec<T> = items.iter().enumerate().filter_map(|(index, item)| read(item, &path.index(index), report)).collect();
         (report.count() == before).then_some(read)
     }
 }
@@ -240,9 +220,7 @@ pub(super) fn distinct<T>(read: impl Read<Vec<T>>) -> impl Read<Vec<T>> {
             // Lists of strings only: another item is reported as of the wrong type.
             let Some(text) = item.as_str() else { continue };
             if !seen.insert(text) {
-                report.add(&path.index(index), "uniqueItems", || {
-                    format!("Remove the repeated {} from {}.", quote(text), path.subject())
-                });
+                report.add(&path.index(index), "uniqueItems", || format!("Remove the repeated {} from {}.", quote(text), path.subject()));
             }
         }
         items

@@ -8,9 +8,9 @@ use super::report::{Path, Report};
 use super::structure::id;
 use crate::decimal;
 use crate::template::{
-    BarcodeConfig, BooleanConfig, ChoiceConfig, ChoiceOption, Condition, DatetimeConfig, EvidenceRule,
-    InstructionConfig, MultiChoiceConfig, NoteRule, NumberConfig, Op, PhotoConfig, PhotoOverlay, PhotoRule,
-    RatingConfig, Scalar, SelfWhen, SignatureConfig, Step, StepKind, StepScore, StepType, TextConfig, When,
+    BarcodeConfig, BooleanConfig, ChoiceConfig, ChoiceOption, Condition, DatetimeConfig, EvidenceRule, InstructionConfig,
+    MultiChoiceConfig, NoteRule, NumberConfig, Op, PhotoConfig, PhotoOverlay, PhotoRule, RatingConfig, Scalar, SelfWhen, SignatureConfig,
+    Step, StepKind, StepScore, StepType, TextConfig, When,
 };
 
 /// A step as far as it is sound.
@@ -21,7 +21,7 @@ pub(super) struct DraftStep {
     pub(super) step_type: Option<StepType>,
     /// Everything in the configuration is sound.
     pub(super) config_sound: bool,
-    /// Every option is sound, or there are none.
+    /// Every option is known, or the type has none.
     pub(super) options_sound: bool,
     /// It carries a score, or an option carries points, sound or not.
     pub(super) has_points: bool,
@@ -41,9 +41,8 @@ impl DraftStep {
 
 /// Reads a step; `None` where it is no object.
 pub(super) fn read(value: &Value, path: &Path<'_>, index: usize, report: &mut Report) -> Option<DraftStep> {
-    const MEMBERS: [&str; 12] = [
-        "id", "type", "label", "hint", "required", "photo", "geo", "condition", "note", "evidence", "score", "config",
-    ];
+    const MEMBERS: [&str; 12] =
+        ["id", "type", "label", "hint", "required", "photo", "geo", "condition", "note", "evidence", "score", "config"];
     let object = Object::read(value, path, &MEMBERS, Extras::Allowed, report)?;
     let id = object.get("id", report, id(IdKind::Step)).unwrap_or_default();
     let step_type: Option<StepType> = object.require("type", report, word);
@@ -60,10 +59,15 @@ pub(super) fn read(value: &Value, path: &Path<'_>, index: usize, report: &mut Re
     let before = report.count();
     let kind = kind(&object, step_type, report);
     let config_sound = report.count() == before;
+    let options_sound = match step_type {
+        None => !object.has("config"),
+        // A list of options is read whole or not at all.
+        Some(StepType::Choice | StepType::MultiChoice) => config_sound || kind.as_ref().is_some_and(|kind| !kind.options().is_empty()),
+        Some(_) => true,
+    };
     let config = object.members.get("config");
     let options = config.and_then(|config| config.get("options")).and_then(Value::as_array);
-    let has_points =
-        object.has("score") || options.is_some_and(|options| options.iter().any(|option| option.get("points").is_some()));
+    let has_points = object.has("score") || options.is_some_and(|options| options.iter().any(|option| option.get("points").is_some()));
     Some(DraftStep {
         step: Step {
             id,
@@ -81,7 +85,7 @@ pub(super) fn read(value: &Value, path: &Path<'_>, index: usize, report: &mut Re
         },
         step_type,
         config_sound,
-        options_sound: config_sound || options.is_none(),
+        options_sound,
         has_points,
         index,
     })
@@ -91,9 +95,7 @@ fn kind(object: &Object<'_, '_>, step_type: Option<StepType>, report: &mut Repor
     Some(match step_type? {
         StepType::Boolean => StepKind::Boolean(object.get("config", report, boolean)),
         StepType::Choice => StepKind::Choice(object.require("config", report, choice).unwrap_or_default()),
-        StepType::MultiChoice => {
-            StepKind::MultiChoice(object.require("config", report, multi_choice).unwrap_or_default())
-        }
+        StepType::MultiChoice => StepKind::MultiChoice(object.require("config", report, multi_choice).unwrap_or_default()),
         StepType::Text => StepKind::Text(object.get("config", report, text_field)),
         StepType::Number => StepKind::Number(object.get("config", report, number)),
         StepType::Rating => StepKind::Rating(object.get("config", report, rating)),
@@ -116,9 +118,7 @@ fn overlay(step_type: Option<StepType>) -> impl super::reader::Read<PhotoOverlay
         }
         Value::Object(_) => photo_rule(value, path, report).map(PhotoOverlay::Rule),
         _ => {
-            report.add(path, "oneOf", || {
-                "Set \"photo\" to false, or to an object such as {\"min\": 1, \"max\": 3}.".to_owned()
-            });
+            report.add(path, "oneOf", || "Set \"photo\" to false, or to an object such as {\"min\": 1, \"max\": 3}.".to_owned());
             None
         }
     }
@@ -150,8 +150,7 @@ pub(super) fn condition(value: &Value, path: &Path<'_>, report: &mut Report) -> 
         Condition::Group { op: op?, rules: rules? }
     } else if value.is_object() {
         report.add(path, "oneOf", || {
-            "Write the condition as {\"when\": {step, op, value}} or as {\"op\": \"and\" or \"or\", \"rules\": [...]}."
-                .to_owned()
+            "Write the condition as {\"when\": {step, op, value}} or as {\"op\": \"and\" or \"or\", \"rules\": [...]}.".to_owned()
         });
         return None;
     } else {
@@ -320,10 +319,7 @@ fn signature(value: &Value, path: &Path<'_>, report: &mut Report) -> Option<Sign
 
 fn instruction(value: &Value, path: &Path<'_>, report: &mut Report) -> Option<InstructionConfig> {
     let object = Object::read(value, path, &["body", "acknowledge"], Extras::Refused, report)?;
-    Some(InstructionConfig {
-        body: object.get("body", report, text(0, 10_000)),
-        acknowledge: object.get("acknowledge", report, flag),
-    })
+    Some(InstructionConfig { body: object.get("body", report, text(0, 10_000)), acknowledge: object.get("acknowledge", report, flag) })
 }
 
 fn barcode(value: &Value, path: &Path<'_>, report: &mut Report) -> Option<BarcodeConfig> {

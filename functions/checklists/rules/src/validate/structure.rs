@@ -10,8 +10,7 @@ use super::report::{Path, Report, quote};
 use super::step::{self, DraftStep};
 use crate::decimal;
 use crate::template::{
-    Condition, Execution, MAX_SECTIONS, MAX_STEPS_PER_SECTION, STORE_MEMBERS, Scoring, Section, Settings, TDL_VERSION,
-    Template,
+    Condition, Execution, MAX_SECTIONS, MAX_STEPS_PER_SECTION, STORE_MEMBERS, Scoring, Section, Settings, TDL_VERSION, Template,
 };
 
 /// A template that was read as far as it is sound, for the rules beyond the schema. It becomes a [`Template`] only when
@@ -55,14 +54,8 @@ impl Draft {
     }
 
     pub(super) fn into_template(self) -> Template {
-        let whole = |draft: DraftSection| Section {
-            steps: draft.steps.into_iter().map(DraftStep::into_step).collect(),
-            ..draft.section
-        };
-        Template {
-            sections: self.sections.map(|sections| sections.into_iter().map(whole).collect()),
-            ..self.template
-        }
+        let whole = |draft: DraftSection| Section { steps: draft.steps.into_iter().map(DraftStep::into_step).collect(), ..draft.section };
+        Template { sections: self.sections.map(|sections| sections.into_iter().map(whole).collect()), ..self.template }
     }
 }
 
@@ -70,10 +63,8 @@ impl Draft {
 pub(super) fn read(document: &Value, report: &mut Report) -> Draft {
     let mut draft = Draft { template: nothing(), sections: None, has_gaps: true, has_points: true };
     let root = Path::root();
-    let mut allowed = vec![
-        "tdl", "name", "description", "tags", "locale", "settings", "execution", "scoring", "sections", "steps",
-        "translations",
-    ];
+    let mut allowed =
+        vec!["tdl", "name", "description", "tags", "locale", "settings", "execution", "scoring", "sections", "steps", "translations"];
     let Some(members) = document.as_object() else {
         wrong_type(document, &root, "an object", report);
         return draft;
@@ -142,13 +133,7 @@ fn read_sections(members: &Map<String, Value>, root: &Path<'_>, draft: &mut Draf
     }
 }
 
-fn read_section(
-    value: &Value,
-    path: &Path<'_>,
-    index: usize,
-    draft: &mut Draft,
-    report: &mut Report,
-) -> Option<DraftSection> {
+fn read_section(value: &Value, path: &Path<'_>, index: usize, draft: &mut Draft, report: &mut Report) -> Option<DraftSection> {
     const MEMBERS: [&str; 6] = ["id", "title", "description", "condition", "pass_percent", "steps"];
     let object = Object::read(value, path, &MEMBERS, Extras::Allowed, report)?;
     let section = Section {
@@ -186,13 +171,7 @@ fn read_steps(value: &Value, path: &Path<'_>, draft: &mut Draft, report: &mut Re
 }
 
 /// The items of a list of parts, of which each is read whatever the others are.
-fn parts<'v>(
-    value: &'v Value,
-    path: &Path<'_>,
-    max: usize,
-    draft: &mut Draft,
-    report: &mut Report,
-) -> Option<&'v [Value]> {
+fn parts<'v>(value: &'v Value, path: &Path<'_>, max: usize, draft: &mut Draft, report: &mut Report) -> Option<&'v [Value]> {
     let Value::Array(items) = value else {
         wrong_type(value, path, "a list", report);
         draft.has_gaps = true;
@@ -200,9 +179,7 @@ fn parts<'v>(
         return None;
     };
     if items.len() > max {
-        report.add(path, "maxItems", || {
-            format!("Keep at most {max} items in {}; it has {}.", path.subject(), items.len())
-        });
+        report.add(path, "maxItems", || format!("Keep at most {max} items in {}; it has {}.", path.subject(), items.len()));
     }
     Some(items)
 }
@@ -240,8 +217,15 @@ fn is_language(text: &str) -> bool {
 
 fn settings(value: &Value, path: &Path<'_>, report: &mut Report) -> Option<Settings> {
     const MEMBERS: [&str; 9] = [
-        "allow_skip", "signature_on_complete", "voice", "est_minutes", "timezone", "layout", "allow_edit",
-        "review_before_submit", "photo_long_edge",
+        "allow_skip",
+        "signature_on_complete",
+        "voice",
+        "est_minutes",
+        "timezone",
+        "layout",
+        "allow_edit",
+        "review_before_submit",
+        "photo_long_edge",
     ];
     let object = Object::read(value, path, &MEMBERS, Extras::Refused, report)?;
     Some(Settings {
@@ -291,11 +275,7 @@ fn scoring(value: &Value, path: &Path<'_>, report: &mut Report) -> Option<Scorin
 }
 
 /// Languages and keys that are faulty are left out of what is read.
-fn translations(
-    value: &Value,
-    path: &Path<'_>,
-    report: &mut Report,
-) -> Option<BTreeMap<String, BTreeMap<String, String>>> {
+fn translations(value: &Value, path: &Path<'_>, report: &mut Report) -> Option<BTreeMap<String, BTreeMap<String, String>>> {
     const MAX_LANGUAGES: usize = 20;
     const MAX_TEXTS: usize = 2_000;
     let languages = map(value, path, MAX_LANGUAGES, report)?;
@@ -303,9 +283,7 @@ fn translations(
     for (tag, texts) in languages {
         let path = path.member(tag);
         if !is_language(tag) {
-            report.add(&path, "propertyNames", || {
-                format!("Write {} as a language tag such as en or pt-BR.", quote(tag))
-            });
+            report.add(&path, "propertyNames", || format!("Write {} as a language tag such as en or pt-BR.", quote(tag)));
         }
         let Some(texts) = map(texts, &path, MAX_TEXTS, report) else { continue };
         let mut translated = BTreeMap::new();
@@ -330,19 +308,15 @@ fn map<'v>(value: &'v Value, path: &Path<'_>, max: usize, report: &mut Report) -
         return None;
     };
     if members.len() > max {
-        report.add(path, "maxProperties", || {
-            format!("Keep at most {max} members in {}; it has {}.", path.subject(), members.len())
-        });
+        report.add(path, "maxProperties", || format!("Keep at most {max} members in {}; it has {}.", path.subject(), members.len()));
     }
     Some(members)
 }
 
 /// Splits the key of a translated text into the id (or `template`) and the member; `None` where it has no such form.
 pub(super) fn text_key(key: &str) -> Option<(&str, &str)> {
-    const MEMBERS: [&str; 9] =
-        ["name", "description", "title", "label", "hint", "body", "true_label", "false_label", "placeholder"];
+    const MEMBERS: [&str; 9] = ["name", "description", "title", "label", "hint", "body", "true_label", "false_label", "placeholder"];
     let (owner, member) = key.split_once('.')?;
-    let known_owner =
-        owner == "template" || [IdKind::Section, IdKind::Step, IdKind::Option].iter().any(|kind| kind.matches(owner));
+    let known_owner = owner == "template" || [IdKind::Section, IdKind::Step, IdKind::Option].iter().any(|kind| kind.matches(owner));
     (known_owner && MEMBERS.contains(&member)).then_some((owner, member))
 }

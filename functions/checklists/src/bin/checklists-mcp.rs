@@ -1,0 +1,33 @@
+//! The Lambda function behind `POST /mcp` of checklists.
+
+use std::sync::Arc;
+
+use checklists::settings::Settings;
+use checklists::store::Store;
+use checklists::Checklists;
+use onepost_cloud::table::Table;
+use onepost_cloud::{aws, lambda, secrets, telemetry};
+use onepost_core::clock::SystemClock;
+use onepost_core::http::Gate;
+use onepost_core::id::Ids;
+use onepost_core::mcp::Server;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    telemetry::init();
+    let settings = Settings::from_environment()?;
+    let config = aws::from_environment().await;
+    let table = Table::new(&config, settings.table);
+    // Both at once, while init has a whole core.
+    let (peppers, ()) = futures_util::join!(secrets::peppers(&config, &settings.pepper_secret), table.prime());
+    let product = Checklists {
+        store: Store::new(table),
+        peppers: peppers?,
+        site: settings.site,
+        mailer: settings.mailer,
+        gate: Gate { origins: settings.origins, local: false },
+        clock: Box::new(SystemClock),
+        ids: Ids::default(),
+    };
+    lambda::serve(Arc::new(Server::new(product))).await
+}

@@ -1,0 +1,124 @@
+//! The product behind the endpoint: its profile, and how a key is checked.
+
+use http::HeaderMap;
+use jiff::Timestamp;
+use onepost_core::auth::{self, KeyFormat, Org, PlainKey, Unauthenticated};
+use onepost_core::auth::{KeyCaller, Peppers};
+use onepost_core::catalog::Catalog;
+use onepost_core::clock::Clock;
+use onepost_core::error::Dialect;
+use onepost_core::http::Gate;
+use onepost_core::id::Ids;
+use onepost_core::mcp::{Audit, Faults, Product, Profile, Reported, Version};
+
+use crate::links::Site;
+use crate::mail::Mailer;
+use crate::members::Actor;
+use crate::store::Store;
+use crate::tools;
+
+/// The keys of this product.
+pub const KEYS: KeyFormat = KeyFormat { prefix: "rdk_live" };
+
+const PROFILE: Profile = Profile {
+    name: "checklists",
+    title: "Checklists",
+    version: env!("CARGO_PKG_VERSION"),
+    instructions: Some(
+        "Checklists for people with phones. Write a template (create_template), dispatch it (create_run, perhaps for an asset) and send \
+         the link it answers to the person who does the work; get_run shows how far they are. Steps are answered by that person on the \
+         run's page and by nobody else.",
+    ),
+    path: "/mcp",
+    legacy: &[Version::V2025_11_25, Version::V2025_06_18, Version::V2025_03_26, Version::V2024_11_05, Version::V2024_10_07],
+    fallback: Version::V2025_11_25,
+    body_limit: 1024 * 1024,
+    // Lambda carries 6 MB, and writes every quote of a body as two characters.
+    answer_limit: 4_000_000,
+    list_ttl_ms: 3_600_000,
+    dialect: Dialect::CodeAndMessage,
+    faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsProtocolError },
+    keys: KEYS,
+    challenge: "Bearer",
+};
+
+/// Everything the tools work with.
+pub struct Checklists {
+    /// The table.
+    pub store: Store,
+    /// What keys are checked and cursors sealed with.
+    pub peppers: Peppers,
+    /// Where links lead.
+    pub site: Site,
+    /// How mail goes out.
+    pub mailer: Box<dyn Mailer>,
+    /// Who may call.
+    pub gate: Gate,
+    /// The time.
+    pub clock: Box<dyn Clock>,
+    /// Where ids come from.
+    pub ids: Ids,
+}
+
+/// The holder of a valid key.
+#[derive(Debug)]
+pub struct Caller(KeyCaller);
+
+impl Caller {
+    /// Their organisation.
+    pub fn org(&self) -> &Org {
+        self.0.org()
+    }
+
+    /// The person who made the key.
+    pub fn actor(&self) -> Actor {
+        Actor::new(self.0.org().clone(), self.0.creator())
+    }
+}
+
+impl Product for Checklists {
+    type Caller = Caller;
+    const PROFILE: &'static Profile = &PROFILE;
+
+    fn catalog() -> Catalog<Self> {
+        tools::catalog()
+    }
+
+    async fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> Result<Caller, Unauthenticated> {
+        let key = auth::bearer(headers).and_then(|token| KEYS.parse(token)).ok_or(Unauthenticated::Refused)?;
+        let stored = self.store.key(key.id()).await.map_err(|error| Unauthenticated::Unavailable(error.to_string()))?;
+        let Some((record, digest)) = stored else {
+            self.work_as_if_there_were(&key);
+            return Err(Unauthenticated::Refused);
+        };
+        let admission = record.admit(&key, &digest, &self.peppers, now)?;
+        if admission.refresh_due {
+            // Once an hour and key. Its failure is no reason to turn the caller away.
+            let _best_effort = self.store.note_use(&record, &self.peppers.digest(&key), now).await;
+        }
+        Ok(Caller(admission.caller))
+    }
+
+    fn audit(caller: &Caller) -> Audit {
+        Audit { org: auth::log_name(caller.org()), key: caller.0.key_id().to_owned() }
+    }
+
+    fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
+    fn ids(&self) -> &Ids {
+        &self.ids
+    }
+}
+
+impl Checklists {
+    /// An unknown id takes as long as a wrong secret.
+    fn work_as_if_there_were(&self, key: &PlainKey) {
+        std::hint::black_box(self.peppers.digest(key));
+    }
+}

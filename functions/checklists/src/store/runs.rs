@@ -1,0 +1,379 @@
+//! Runs: dispatched in one transaction, read in one query, listed from small entries, deleted in two steps.
+
+use checklists_rules::{Answer, Run, RunStatus};
+use futures_util::{TryFutureExt, try_join};
+use jiff::Timestamp;
+use onepost_cloud::table::{Action, Comparison, Condition, Direction, Item, Key, Partition, TableError, Update};
+use onepost_core::auth::Org;
+use onepost_core::error::ToolError;
+use serde::{Deserialize, Serialize};
+
+use super::assets::{Marker, asset_not_found, count_active, mark, unmark};
+use super::{BY_STATUS, Store, TRIES, office, was_overtaken};
+use crate::assets::AssetCopy;
+use crate::plan::{Limited, month_of};
+
+/// How long a deleted run's link says that it was withdrawn, in seconds.
+const TOMBSTONE_LIFETIME: i64 = 90 * 24 * 3600;
+
+/// What a run was dispatched for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunHead {
+    /// `r-` and a UUID of version 4: it is the link.
+    pub id: String,
+    /// Its template.
+    pub template_id: String,
+    /// The version that it keeps, whatever becomes of the template.
+    pub template_v: u32,
+    /// The template's name in that version.
+    pub template_name: String,
+    /// Its asset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asset_id: Option<String>,
+    /// The caller's own name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executor_ref: Option<String>,
+    /// The person on whose behalf it was dispatched.
+    pub created_by: String,
+}
+
+/// A run with everything that belongs to it but its template.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunFile {
+    /// What it was dispatched for.
+    pub head: RunHead,
+    /// Its state.
+    pub run: Run,
+    /// The asset as it was then.
+    pub asset: Option<AssetCopy>,
+}
+
+/// The row `META` of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RunRow {
+    #[serde(flatten)]
+    pub(super) head: RunHead,
+    /// The state without the answers, which are rows of their own.
+    pub(super) run: Run,
+    /// As in `run`, for conditions.
+    pub(super) rev: u64,
+    /// Answers that count no longer, though their rows may still be there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) dropped: Vec<String>,
+}
+
+/// What is left of a run between the two steps of its deletion.
+#[derive(Debug, Serialize, Deserialize)]
+struct Tombstone {
+    deleted: bool,
+    purge_at: i64,
+}
+
+/// Finds a run's organisation before it is known.
+#[derive(Debug, Serialize, Deserialize)]
+struct LinkRow {
+    run_id: String,
+    org: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    withdrawn: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    purge_at: Option<i64>,
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ListEntry {
+    /// What it was dispatched for.
+    #[serde(flatten)]
+    pub head: RunHead,
+    /// The status that is stored. [`ListEntry::status_at`] tells the true one.
+    pub status: RunStatus,
+    /// When it was dispatched.
+    pub created_at: Timestamp,
+    /// When its link runs out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// The same in milliseconds, for filters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_ms: Option<i64>,
+    /// The partition of the index.
+    st: String,
+}
+
+impl ListEntry {
+    pub(super) fn new(org: &Org, head: &RunHead, run: &Run) -> Self {
+        Self {
+            head: head.clone(),
+            status: run.status,
+            created_at: run.created_at,
+            expires_at: run.expires_at,
+            expires_ms: run.expires_at.map(Timestamp::as_millisecond),
+            st: status_partition(org, run.status).index_value(),
+        }
+    }
+
+    /// The status at this moment.
+    pub fn status_at(&self, now: Timestamp) -> RunStatus {
+        let lapsed = self.expires_at.is_some_and(|expires| now >= expires);
+        if self.status.is_active() && lapsed { RunStatus::Expired } else { self.status }
+    }
+}
+
+/// A run about to be dispatched.
+#[derive(Debug)]
+pub struct Dispatch {
+    /// The run.
+    pub file: RunFile,
+    /// The plan's runs per month.
+    pub runs_per_month: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    NoRoom,
+    AssetGone,
+    Taken,
+    Overtaken,
+}
+
+impl Store {
+    /// Dispatches a run: one transaction of the month's counter, the run, its list entry and its link, and with an
+    /// asset of that asset's counter, the marker and the copy. All or nothing, so that no run begins on an asset that
+    /// is going, and none is dispatched beyond the plan.
+    pub async fn dispatch(&self, org: &Org, dispatch: &Dispatch, now: Timestamp) -> Result<(), ToolError> {
+        let Dispatch { file: RunFile { head, run, asset }, runs_per_month } = dispatch;
+        let limit = *runs_per_month;
+        if limit == 0 {
+            return Err(Limited::Runs.exceeded(0, 0, now));
+        }
+        let room = Condition::Any(vec![Condition::Missing("runs"), Condition::compares("runs", Comparison::Below, limit)]);
+        let usage = Action::update(office(org).key(format!("USE#{}", month_of(now))), Update::new().add("runs", 1));
+        let link = LinkRow { run_id: head.id.clone(), org: org.as_str().to_owned(), withdrawn: false, purge_at: None };
+        let mut actions = vec![
+            usage.only_if(room, Cause::NoRoom),
+            Action::put(meta_key(org, &head.id), &RunRow::new(head, run, Vec::new())).only_if(Condition::Absent, Cause::Taken),
+            Action::put(entry_key(org, &head.id, run.created_at), &ListEntry::new(org, head, run)),
+            Action::put(link_key(&head.id), &link),
+        ];
+        if let Some(asset) = asset {
+            let marker = Marker { run_id: head.id.clone(), expires_ms: run.expires_at.map(Timestamp::as_millisecond) };
+            actions.push(count_active(org, &asset.id, 1, Cause::AssetGone));
+            actions.push(mark(org, &asset.id, &marker));
+            actions.push(Action::put(file(org, &head.id).key("ASSET"), &StoredCopy::of(asset)));
+        }
+        self.table.transact(actions).await.map_err(|error| {
+            error.told(|refused| match refused.cause {
+                Cause::NoRoom => Limited::Runs.exceeded(limit, limit, now),
+                Cause::AssetGone => asset_not_found(),
+                Cause::Taken | Cause::Overtaken => ToolError::internal("a run's id was drawn twice"),
+            })
+        })
+    }
+
+    /// A run and all that belongs to it, in one query.
+    pub async fn run(&self, org: &Org, id: &str) -> Result<Option<RunFile>, ToolError> {
+        let items = self.table.query(file(org, id)).items().await?;
+        read_file(items)
+    }
+
+    /// Runs, newest first: `limit` of them after the first `offset`, and whether there are more. Those passed over are
+    /// read and paid for. A list by status reads an index, which may be some moments behind.
+    pub async fn runs(
+        &self,
+        org: &Org,
+        status: Option<RunStatus>,
+        offset: usize,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<(Vec<ListEntry>, bool), TableError> {
+        let wanted = offset.saturating_add(limit).saturating_add(1);
+        let mut entries = match status {
+            None => self.table.query(Partition::of(org, "L")).direction(Direction::Descending).page(wanted).await?.items,
+            Some(RunStatus::Expired) => {
+                // Stored as expired, or stored as active and lapsed: three lists, each newest first.
+                let (expired, pending, in_progress) = try_join!(
+                    self.entries(org, RunStatus::Expired, None, wanted),
+                    self.entries(org, RunStatus::Pending, Some(lapsed(now)), wanted),
+                    self.entries(org, RunStatus::InProgress, Some(lapsed(now)), wanted),
+                )?;
+                let mut all: Vec<ListEntry> = expired.into_iter().chain(pending).chain(in_progress).collect();
+                all.sort_by(|one, other| other.place().cmp(&one.place()));
+                all
+            }
+            Some(status) => self.entries(org, status, status.is_active().then(|| live(now)), wanted).await?,
+        };
+        let more = entries.len() > offset.saturating_add(limit);
+        entries = entries.into_iter().skip(offset).take(limit).collect();
+        Ok((entries, more))
+    }
+
+    async fn entries(&self, org: &Org, status: RunStatus, filter: Option<Condition>, wanted: usize) -> Result<Vec<ListEntry>, TableError> {
+        let mut query = self.table.query(status_partition(org, status)).through(BY_STATUS).direction(Direction::Descending);
+        if let Some(filter) = filter {
+            query = query.only(filter);
+        }
+        query.page(wanted).map_ok(|page| page.items).await
+    }
+
+    /// Deletes a run for good: first a transaction that takes it out of every list and leaves a tombstone, then its
+    /// rows, in batches. What a crash leaves in between is finished by deleting it again. Answers how many photos it
+    /// had, or `None` without such a run.
+    pub async fn delete_run(&self, org: &Org, id: &str, now: Timestamp) -> Result<Option<usize>, ToolError> {
+        let mut holds = true;
+        for _ in 0..TRIES {
+            let items = self.table.query(file(org, id)).items().await?;
+            let was_begun = items.iter().any(|item| item.sk() == META && item.clone().read::<Tombstone>().is_ok());
+            let photos = photos_of(&items)?;
+            let Some(found) = read_file(items)? else {
+                if was_begun {
+                    self.erase(org, id).await?;
+                }
+                return Ok(None);
+            };
+            match self.table.transact(withdrawal(org, &found, holds, now)).await {
+                Ok(()) => {
+                    self.erase(org, id).await?;
+                    return Ok(Some(photos));
+                }
+                Err(error) if was_overtaken(&error, |cause| *cause == Cause::AssetGone) => holds = false,
+                Err(error) if was_overtaken(&error, |_| true) => {}
+                Err(error) => return Err(error.told(|_| ToolError::internal("every refusal is tried again"))),
+            }
+        }
+        Err(ToolError::try_again("busy", "This run is being worked on at this moment. Try again.", 1))
+    }
+
+    async fn erase(&self, org: &Org, id: &str) -> Result<(), TableError> {
+        let (rows, operations) = try_join!(self.table.keys_of(file(org, id)), self.table.keys_of(operations(org, id)))?;
+        // The tombstone goes last: as long as it stands, the deletion can be finished.
+        let (tombstone, mut others): (Vec<Key>, Vec<Key>) = rows.into_iter().partition(|key| key.sk() == META);
+        others.extend(operations);
+        self.table.delete_all(others).await?;
+        self.table.delete_all(tombstone).await
+    }
+}
+
+/// Takes a run out of every list, and lets its asset go.
+fn withdrawal(org: &Org, found: &RunFile, holds: bool, now: Timestamp) -> Vec<Action<Cause>> {
+    let RunFile { head, run, .. } = found;
+    let purge_at = now.as_second() + TOMBSTONE_LIFETIME;
+    let link = LinkRow { run_id: head.id.clone(), org: org.as_str().to_owned(), withdrawn: true, purge_at: Some(purge_at) };
+    let tombstone = Tombstone { deleted: true, purge_at };
+    let mut actions = vec![
+        Action::put(meta_key(org, &head.id), &tombstone).only_if(Condition::is("rev", run.rev), Cause::Overtaken),
+        Action::delete(entry_key(org, &head.id, run.created_at)),
+        Action::put(link_key(&head.id), &link),
+    ];
+    if let Some(asset_id) = head.asset_id.as_deref().filter(|_| holds && run.status.is_active()) {
+        actions.push(count_active(org, asset_id, -1, Cause::AssetGone));
+        actions.push(unmark(org, asset_id, &head.id));
+    }
+    actions
+}
+
+/// The same for an id that never was, one of another organisation, and one deleted before.
+pub fn run_not_found() -> ToolError {
+    ToolError::not_found("run_not_found", "Run not found. list_runs shows the runs of your organisation.")
+}
+
+const META: &str = "META";
+const ANSWER: &str = "ANS#";
+
+impl RunRow {
+    pub(super) fn new(head: &RunHead, run: &Run, dropped: Vec<String>) -> Self {
+        Self { head: head.clone(), run: Run { answers: Default::default(), ..run.clone() }, rev: run.rev, dropped }
+    }
+}
+
+impl ListEntry {
+    /// Where it stands in the list.
+    fn place(&self) -> String {
+        entry_place(&self.head.id, self.created_at)
+    }
+}
+
+/// An asset's copy as stored: fields as JSON text, as in the asset's own row.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredCopy {
+    id: String,
+    name: String,
+    fields: String,
+}
+
+impl StoredCopy {
+    fn of(copy: &AssetCopy) -> Self {
+        let fields = serde_json::to_string(&copy.fields).expect("fields are plain JSON");
+        Self { id: copy.id.clone(), name: copy.name.clone(), fields }
+    }
+
+    fn into_copy(self) -> Result<AssetCopy, ToolError> {
+        let fields = serde_json::from_str(&self.fields).map_err(ToolError::internal)?;
+        Ok(AssetCopy { id: self.id, name: self.name, fields })
+    }
+}
+
+/// Puts a run together from its rows. A tombstone is no run.
+pub(super) fn read_file(items: Vec<Item>) -> Result<Option<RunFile>, ToolError> {
+    let (mut meta, mut asset, mut answers) = (None, None, Vec::new());
+    for item in items {
+        match item.sk() {
+            META => meta = item.read::<RunRow>().ok(),
+            "ASSET" => asset = Some(item.read::<StoredCopy>()?.into_copy()?),
+            place => {
+                if let Some(step) = place.strip_prefix(ANSWER).map(str::to_owned) {
+                    answers.push((step, item.read::<Answer>()?));
+                }
+            }
+        }
+    }
+    Ok(meta.map(|RunRow { head, mut run, dropped, .. }| {
+        run.answers = answers.into_iter().filter(|(step, _)| !dropped.contains(step)).collect();
+        RunFile { head, run, asset }
+    }))
+}
+
+fn photos_of(items: &[Item]) -> Result<usize, ToolError> {
+    let answers = items.iter().filter(|item| item.sk().starts_with(ANSWER));
+    answers.map(|item| Ok(item.clone().read::<Answer>()?.photos.len())).sum()
+}
+
+fn lapsed(now: Timestamp) -> Condition {
+    Condition::compares("expires_ms", Comparison::AtMost, now.as_millisecond())
+}
+
+fn live(now: Timestamp) -> Condition {
+    Condition::Any(vec![Condition::Missing("expires_ms"), Condition::compares("expires_ms", Comparison::Above, now.as_millisecond())])
+}
+
+pub(super) fn file(org: &Org, id: &str) -> Partition {
+    Partition::of(org, &format!("R#{id}"))
+}
+
+pub(super) fn meta_key(org: &Org, id: &str) -> Key {
+    file(org, id).key(META)
+}
+
+pub(super) fn answer_key(org: &Org, id: &str, step: &str) -> Key {
+    file(org, id).key(format!("{ANSWER}{step}"))
+}
+
+pub(super) fn operations(org: &Org, id: &str) -> Partition {
+    Partition::of(org, &format!("RO#{id}"))
+}
+
+pub(super) fn entry_key(org: &Org, id: &str, created_at: Timestamp) -> Key {
+    Partition::of(org, "L").key(entry_place(id, created_at))
+}
+
+fn entry_place(id: &str, created_at: Timestamp) -> String {
+    format!("{:013}#{id}", created_at.as_millisecond())
+}
+
+fn status_partition(org: &Org, status: RunStatus) -> Partition {
+    Partition::of(org, &format!("LS#{}", status.as_str()))
+}
+
+fn link_key(run_id: &str) -> Key {
+    Key::before_the_organisation_is_known("L", run_id)
+}
+

@@ -1,0 +1,54 @@
+//! The 17 tools, one file per family: arguments, results, handler.
+
+mod assets;
+mod cursor;
+mod members;
+mod runs;
+mod templates;
+
+use onepost_core::catalog::Catalog;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Checklists;
+
+/// The tools, in the order they are advertised.
+pub fn catalog() -> Catalog<Checklists> {
+    Catalog::new()
+        .with::<assets::ListAssets>()
+        .with::<assets::GetAsset>()
+        .with::<assets::CreateAsset>()
+        .with::<assets::UpdateAsset>()
+        .with::<assets::DeleteAsset>()
+        .with::<templates::ListTemplates>()
+        .with::<templates::GetTemplate>()
+        .with::<templates::CreateTemplate>()
+        .with::<templates::UpdateTemplate>()
+        .with::<templates::DeleteTemplate>()
+        .with::<runs::CreateRun>()
+        .with::<runs::GetRun>()
+        .with::<runs::ListRuns>()
+        .with::<runs::DeleteRun>()
+        .with::<members::ListMembers>()
+        .with::<members::InviteMember>()
+        .with::<members::RemoveMember>()
+}
+
+/// Arguments of a tool that takes none.
+#[derive(serde::Deserialize, JsonSchema)]
+pub struct NoArguments {}
+
+/// A list without pages.
+#[derive(Serialize, JsonSchema)]
+pub struct List<T> {
+    /// The whole list.
+    data: Vec<T>,
+}
+
+/// A shape of ids: the prefix and a UUID.
+macro_rules! id_pattern {
+    ($prefix:literal) => {
+        concat!("^", $prefix, "-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
+    };
+}
+use id_pattern;
