@@ -1,6 +1,6 @@
 //! Time, passed in so that tests can set it.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,6 +8,12 @@ use jiff::{SignedDuration, Timestamp};
 pub trait Clock: Send + Sync {
     /// The present instant, UTC.
     fn now(&self) -> Timestamp;
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
 }
 
 /// The machine's clock.

@@ -10,6 +10,7 @@ mod fixtures;
 use std::cell::Cell;
 use std::sync::OnceLock;
 
+use checklists_rules::Template;
 use checklists_rules::sample;
 use checklists_rules::template::{SCHEMA, STORE_MEMBERS};
 use proptest::prelude::*;
@@ -65,7 +66,7 @@ fn the_schema_file_is_a_schema_and_the_sample_fits_it() {
 
 #[test]
 fn generated_documents_that_fit_the_schema_are_accepted_by_both() {
-    let mut runner = TestRunner::new(cases(192));
+    let mut runner = TestRunner::new(cases(128));
     runner
         .run(&document(), |document| {
             prop_assert!(agree(&document)?, "the generator is meant to follow the schema");
@@ -75,9 +76,44 @@ fn generated_documents_that_fit_the_schema_are_accepted_by_both() {
 }
 
 #[test]
+fn an_accepted_document_is_a_fixed_point_and_survives_the_store() {
+    /// What mostly breaks a rule beyond the schema when it is generated.
+    const FRAGILE: [&str; 8] = ["condition", "evidence", "translations", "timezone", "scoring", "pattern", "not_before", "not_after"];
+    fn settle(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.retain(|name, _| !FRAGILE.contains(&name.as_str()));
+                members.values_mut().for_each(settle);
+            }
+            Value::Array(items) => items.iter_mut().for_each(settle),
+            _ => {}
+        }
+    }
+    let accepted = Cell::new(0);
+    let mut runner = TestRunner::new(cases(256));
+    runner
+        .run(&document(), |mut document| {
+            settle(&mut document);
+            let Ok(template) = fixtures::check(document) else { return Ok(()) };
+            let canonical = template.to_document();
+            prop_assert!(oracle().is_valid(&canonical));
+            let text = canonical.to_string();
+            let again = Template::from_document(canonical, &mut |kind| panic!("asked for an id of {kind:?}"));
+            prop_assert_eq!(&again.unwrap(), &template);
+            let stored: Template = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(&stored, &template);
+            prop_assert_eq!(stored.to_document().to_string(), text);
+            accepted.set(accepted.get() + 1);
+            Ok(())
+        })
+        .unwrap();
+    assert!(accepted.get() > 60, "{} accepted", accepted.get());
+}
+
+#[test]
 fn a_single_mutation_is_judged_the_same_by_both() {
     let (accepted, refused) = (Cell::new(0), Cell::new(0));
-    let mut runner = TestRunner::new(cases(1_500));
+    let mut runner = TestRunner::new(cases(1_200));
     runner
         .run(&(document(), any::<Index>(), mutation()), |(mut document, place, mutation)| {
             mutate(&mut document, place, &mutation);
@@ -90,15 +126,16 @@ fn a_single_mutation_is_judged_the_same_by_both() {
         })
         .unwrap();
     // Neither verdict is rare, or the test would say little.
-    assert!(accepted.get() > 150, "{} accepted", accepted.get());
-    assert!(refused.get() > 150, "{} refused", refused.get());
+    assert!(accepted.get() > 100, "{} accepted", accepted.get());
+    assert!(refused.get() > 100, "{} refused", refused.get());
 }
 
 #[test]
 fn every_member_of_the_sample_is_judged_the_same_when_it_is_replaced() {
     let sample = sample::every_step_type();
-    for pointer in pointers(&sample) {
-        for value in odd_values() {
+    for (place, pointer) in pointers(&sample).into_iter().enumerate() {
+        // A third of the values for each member, in turn: every kind of member meets every value somewhere.
+        for value in odd_values().into_iter().skip(place % 3).step_by(3) {
             let mut document = sample.clone();
             *document.pointer_mut(&pointer).unwrap() = value;
             agree(&document).unwrap();

@@ -16,7 +16,7 @@ const MAX_IMAGE_BYTES: usize = 2_048;
 /// Longest barcode, in characters: what a QR code holds in bytes at its largest, rounded up.
 const MAX_BARCODE_CHARS: usize = 3_000;
 /// Largest compiled pattern, in bytes. Matching takes time in proportion to it and to the text (up to 5,000 characters).
-const MAX_PATTERN_BYTES: usize = 32 * 1024;
+const MAX_PATTERN_BYTES: usize = 64 * 1024;
 
 /// Checks a value against the step; the error is a sentence that says what to change.
 pub(super) fn check(step: &Step, value: &Value) -> Result<(), String> {

@@ -164,7 +164,7 @@ fn check_step(draft: &DraftStep, path: &Path<'_>, report: &mut Report) {
             && let Err(error) = compile_pattern(pattern)
         {
             report.add(&path.member("pattern"), "V9", || {
-                format!("Write a regular expression without look-around or back-references: {}.", quote(&error))
+                format!("Correct the regular expression, which has no look-around and no back-references: {}.", quote(&error))
             });
         }
     }

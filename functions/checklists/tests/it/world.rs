@@ -1,0 +1,251 @@
+//! One product on an embedded table, with a clock that stands still, an outbox instead of a mail server, and faults on
+//! command.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use checklists::Checklists;
+use checklists::links::Site;
+use checklists::mail::{Mail, Mailer, Undelivered};
+use checklists::members::{Member, Role};
+use checklists::operator::Desk;
+use checklists::store::{DESIGN, Organisation, Store};
+use jiff::Timestamp;
+use onepost_cloud::aws;
+use onepost_cloud::table::faults::Faults;
+use onepost_cloud::table::{Table, Usage, measured};
+use onepost_core::auth::{Org, Pepper, Peppers};
+use onepost_core::clock::{Clock, ManualClock};
+use onepost_core::http::{Endpoint, Gate, Request, Response};
+use onepost_core::id::Ids;
+use onepost_core::mcp::Server;
+use serde_json::{Value, json};
+
+/// When every test begins.
+pub const START: &str = "2026-05-22T08:31:00Z";
+
+/// The product and everything a test may reach for.
+pub struct World {
+    pub server: Server<Checklists>,
+    pub desk: Desk,
+    pub store: Store,
+    pub faults: Faults,
+    pub clock: Arc<ManualClock>,
+    pub outbox: Arc<Outbox>,
+    /// The organisation that most tests speak for.
+    pub home: Tenant,
+}
+
+/// An organisation with an owner and the owner's key.
+pub struct Tenant {
+    pub organisation: Organisation,
+    pub owner: Member,
+    pub key: String,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// A result.
+    Done(Value),
+    /// A result with `isError`.
+    Refused(Value),
+    /// A JSON-RPC error.
+    Protocol(Value),
+}
+
+impl Said {
+    /// The result.
+    #[track_caller]
+    pub fn done(self) -> Value {
+        match self {
+            Self::Done(value) => value,
+            other => panic!("expected a result, got {other:?}"),
+        }
+    }
+
+    /// The code of the refusal.
+    #[track_caller]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Refused(error) => error["error"].as_str().expect("a refusal has a code"),
+            other => panic!("expected a refusal, got {other:?}"),
+        }
+    }
+
+    /// The whole refusal.
+    #[track_caller]
+    pub fn refusal(self) -> Value {
+        match self {
+            Self::Refused(error) => error,
+            other => panic!("expected a refusal, got {other:?}"),
+        }
+    }
+
+    /// The rules that the arguments broke, with their places.
+    #[track_caller]
+    pub fn violations(&self) -> Vec<(String, String)> {
+        let Self::Protocol(error) = self else { panic!("expected a protocol error, got {self:?}") };
+        assert_eq!(error["code"], -32602, "{error}");
+        let errors = error["data"]["errors"].as_array().unwrap_or_else(|| panic!("no list of errors in {error}"));
+        errors.iter().map(|one| (one["path"].as_str().unwrap().to_owned(), one["rule"].as_str().unwrap().to_owned())).collect()
+    }
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let database = dynoxide::Database::memory().unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(dynoxide::server::serve_with_shutdown(listener, database, std::future::pending()));
+
+        let faults = Faults::default();
+        let config = faults.in_front_of(&aws::on_this_machine(&endpoint).await);
+        let store = Store::new(Table::new(&config, "checklists"));
+        store.table().provision(&DESIGN).await.unwrap();
+
+        let peppers = Peppers::new(Pepper::new("1", [7; 32]), None);
+        let clock = Arc::new(ManualClock::at(START.parse().unwrap()));
+        let outbox = Arc::new(Outbox::default());
+        let server = Server::new(Checklists {
+            store: store.clone(),
+            peppers: peppers.clone(),
+            site: Site::at("https://checklists.example"),
+            mailer: Box::new(Counter(outbox.clone())),
+            gate: Gate::default(),
+            clock: Box::new(clock.clone()),
+            ids: Ids::default(),
+        });
+        let desk = Desk::new(store.clone(), peppers, clock.clone());
+        let home = tenant(&desk, "Home", "olive@home.example").await;
+        Self { server, desk, store, faults, clock, outbox, home }
+    }
+
+    /// Another organisation.
+    pub async fn another(&self, name: &str) -> Tenant {
+        tenant(&self.desk, name, &format!("owner@{}.example", name.to_lowercase())).await
+    }
+
+    /// A further member of the home organisation, and a key of theirs.
+    pub async fn colleague(&self, email: &str, role: Role) -> (Member, String) {
+        let id = &self.home.organisation.id;
+        let member = self.desk.add_member(id, "A colleague", email, role).await.unwrap();
+        let key = self.desk.mint_key(id, &member.user_id, "theirs", None).await.unwrap();
+        (member, key.plain.reveal().to_owned())
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub fn home_org(&self) -> Org {
+        self.desk.org(&self.home.organisation.id)
+    }
+
+    /// Calls a tool with the home organisation's key.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Said {
+        self.call_with(&self.home.key, tool, arguments).await
+    }
+
+    /// Calls a tool with this key.
+    pub async fn call_with(&self, key: &str, tool: &str, arguments: Value) -> Said {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments } });
+        let response = self.post(key, body.to_string()).await;
+        assert_eq!(response.status(), 200, "{response:?}");
+        let answer: Value = serde_json::from_slice(response.body()).unwrap();
+        read(&answer)
+    }
+
+    /// Calls a tool and tells what it consumed, the key check left out.
+    pub async fn cost_of(&self, tool: &str, arguments: Value) -> (Said, Usage) {
+        // The key was used this hour: its row is read and not written.
+        self.call("list_templates", json!({})).await.done();
+        let (said, usage) = measured(self.call(tool, arguments)).await;
+        (said, Usage { reads: usage.reads - 1.0, round_trips: usage.round_trips - 1, ..usage })
+    }
+
+    pub async fn post(&self, key: &str, body: impl Into<Bytes>) -> Response {
+        let request = http::Request::post("/mcp").header("authorization", format!("Bearer {key}")).header("content-type", "application/json");
+        self.answer(request.body(body.into()).unwrap()).await
+    }
+
+    pub async fn answer(&self, request: Request) -> Response {
+        self.server.answer(request).await
+    }
+
+    /// An asset's id.
+    pub async fn asset(&self, name: &str) -> String {
+        id_of(self.call("create_asset", json!({ "name": name })).await, "id")
+    }
+
+    /// The id of a template with one yes-or-no step, `s-one`.
+    pub async fn template(&self) -> String {
+        let sections = json!([{ "steps": [{ "id": "s-one", "type": "boolean", "label": "Is it clean?", "required": true }] }]);
+        id_of(self.call("create_template", json!({ "name": "Check", "sections": sections })).await, "id")
+    }
+
+    /// A run's id.
+    pub async fn run(&self, arguments: Value) -> String {
+        id_of(self.call("create_run", arguments).await, "run_id")
+    }
+}
+
+async fn tenant(desk: &Desk, name: &str, email: &str) -> Tenant {
+    let (organisation, owner) = desk.create_organisation(name, "Olive Owner", email).await.unwrap();
+    let key = desk.mint_key(&organisation.id, &owner.user_id, "test", None).await.unwrap();
+    Tenant { organisation, owner, key: key.plain.reveal().to_owned() }
+}
+
+fn id_of(said: Said, member: &str) -> String {
+    said.done()[member].as_str().unwrap().to_owned()
+}
+
+fn read(answer: &Value) -> Said {
+    if let Some(error) = answer.get("error") {
+        return Said::Protocol(error.clone());
+    }
+    let result = &answer["result"];
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    if result["isError"] == true {
+        assert_eq!(result.get("structuredContent"), None, "a refusal is text alone");
+        return Said::Refused(text);
+    }
+    assert_eq!(result["structuredContent"], text, "text and structured content say the same");
+    Said::Done(text)
+}
+
+/// Mail that would have been sent.
+#[derive(Default)]
+pub struct Outbox {
+    sent: Mutex<Vec<Mail>>,
+    down: AtomicBool,
+}
+
+impl Outbox {
+    pub fn sent(&self) -> Vec<Mail> {
+        self.sent.lock().unwrap().clone()
+    }
+
+    /// Lets all mail fail from now on, or no longer.
+    pub fn break_down(&self, down: bool) {
+        self.down.store(down, Ordering::Relaxed);
+    }
+}
+
+/// Where mail is handed in.
+struct Counter(Arc<Outbox>);
+
+impl Mailer for Counter {
+    fn send(&self, mail: Mail) -> Pin<Box<dyn Future<Output = Result<(), Undelivered>> + Send + '_>> {
+        Box::pin(async move {
+            if self.0.down.load(Ordering::Relaxed) {
+                return Err(Undelivered("the outbox is broken".into()));
+            }
+            self.0.sent.lock().unwrap().push(mail);
+            Ok(())
+        })
+    }
+}
