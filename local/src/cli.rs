@@ -76,13 +76,33 @@ fn run_stack(options: Options) -> Result<(), Error> {
     outcome
 }
 
+/// What runs and how to call it: everything to be copied stands on a line of its own.
 fn greet(running: &Running) {
-    say(&format!("Onepost runs at {}", running.base_url));
-    for endpoint in &running.endpoints {
-        say(&format!("  {endpoint}"));
-    }
-    say(&format!("Data: {}", running.folder().path().display()));
-    say("Ctrl-C stops it.");
+    let Running { base_url, checklists, .. } = running;
+    let (mcp, key) = (&checklists.mcp, &checklists.key);
+    let data = running.folder().path();
+    let demo = if checklists.is_first_start { "made just now" } else { "as you left it" };
+    say(&format!(
+        r#"Onepost runs at {base_url}
+
+Checklists, for the demo organisation Harbour Holidays ({demo})
+  endpoint  {mcp}
+  key       {key}
+
+Connect
+  Claude Code
+    claude mcp add --transport http checklists {mcp} --header "Authorization: Bearer {key}"
+  Codex (the key stays in the environment)
+    export CHECKLISTS_KEY={key}; codex mcp add checklists --url {mcp} --bearer-token-env-var CHECKLISTS_KEY
+  Inspector
+    npx @modelcontextprotocol/inspector --cli {mcp} --transport http --header "Authorization: Bearer {key}" --method tools/list
+  curl
+    curl {mcp} -H "Authorization: Bearer {key}" -H "Content-Type: application/json" -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"list_assets"}}}}'
+
+Data is in {}, the endpoints in {}. Ctrl-C stops it."#,
+        data.display(),
+        running.folder().endpoints().display(),
+    ));
 }
 
 /// To standard output, which may be closed: nobody reads, and nothing is wrong.

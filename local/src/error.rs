@@ -93,6 +93,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// A product cannot be made ready.
+    #[error("{product} cannot start: {}.", one_line(.reason))]
+    Product {
+        /// Which one.
+        product: &'static str,
+        /// What it says.
+        reason: String,
+    },
+
     /// An export never replaces a file.
     #[error("The file {} exists already. Name another one for the export.", .path.display())]
     ExportExists {

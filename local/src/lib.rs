@@ -3,6 +3,7 @@
 //! | module | knows | does |
 //! | --- | --- | --- |
 //! | [`stack`] | what runs together | starts it, mounts the products, stops it with nothing lost |
+//! | [`products`] | what each product needs | makes its table, its secret and its demo organisation |
 //! | [`front`] | HTTP on one port | hands each product whole requests under its own prefix |
 //! | [`engines`] | DynamoDB, Secrets Manager | serves their wire protocols on loopback, for the real AWS SDK clients |
 //! | [`data`] | the data folder | makes it private, locks it, writes its files so that a crash leaves the old or the new one |
@@ -16,6 +17,7 @@ pub mod engines;
 pub mod error;
 pub mod front;
 mod loopback;
+pub mod products;
 pub mod stack;
 pub mod transfer;
 

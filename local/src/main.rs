@@ -5,13 +5,12 @@ mod cli;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
+use onepost_cloud::telemetry;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    // The DynamoDB engine warns of each refused request, and refusals are how conditional writes work.
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,dynoxide=error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    // A line a call. The DynamoDB engine warns of each refused request, and refusals are how conditional writes work.
+    telemetry::init("info,dynoxide=error");
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

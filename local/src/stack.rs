@@ -8,8 +8,9 @@ use crate::Error;
 use crate::data::{DataFolder, write_private};
 use crate::engines::dynamodb::{DynamoDb, SWEEP_EVERY, Storage};
 use crate::engines::secrets::{SecretStore, SecretsManager};
-use crate::front::{Front, Limits, Routes};
+use crate::front::{Front, Limits};
 use crate::loopback::Served;
+use crate::products;
 
 /// How the stack is started.
 #[derive(Clone, Debug)]
@@ -38,12 +39,6 @@ pub struct Foundation<'a> {
     pub base_url: &'a str,
 }
 
-/// The place where products are mounted: makes what each needs (table, secrets, demo organisation) and says under which
-/// prefix its endpoint is served.
-async fn mount_products(_foundation: &Foundation<'_>) -> Result<Routes, Error> {
-    Ok(Routes::default())
-}
-
 /// Starts the stack.
 pub struct Stack;
 
@@ -61,22 +56,27 @@ impl Stack {
         let secrets = SecretsManager::start(SecretStore::open(folder.secrets())?).await?;
         let dynamodb = DynamoDb::start(Storage::File(folder.dynamodb()), SWEEP_EVERY).await?;
         let foundation = Foundation { folder: &folder, dynamodb: &dynamodb, secrets: &secrets, base_url: &base_url };
-        let routes = mount_products(&foundation).await?;
+        let products = products::start(&foundation).await?;
 
         let engines = json!({
             "dynamodb": dynamodb.url(),
             "secretsmanager": secrets.url(),
             "pid": std::process::id(),
+            "checklists": { "table": products.checklists.table, "pepper_secret": products.checklists.pepper_secret },
         });
         write_private(&folder.engines(), format!("{engines:#}\n").as_bytes())?;
 
-        let endpoints = routes.endpoints(&base_url);
-        let front = Served::start(|stopping| front.serve(routes, stopping.wait()));
+        let endpoints = json!({
+            "checklists": { "mcp": products.checklists.mcp, "key": products.checklists.key },
+        });
+        write_private(&folder.endpoints(), format!("{endpoints:#}\n").as_bytes())?;
+
+        let front = Served::start(|stopping| front.serve(products.routes, stopping.wait()));
         Ok(Running {
             base_url,
             dynamodb_url: dynamodb.url().to_owned(),
             secrets_url: secrets.url().to_owned(),
-            endpoints,
+            checklists: products.checklists,
             front,
             dynamodb,
             secrets,
@@ -93,8 +93,8 @@ pub struct Running {
     pub dynamodb_url: String,
     /// Secrets Manager's endpoint URL.
     pub secrets_url: String,
-    /// The products' endpoints, whole URLs.
-    pub endpoints: Vec<String>,
+    /// Where checklists answers, and with which key.
+    pub checklists: products::checklists::Started,
     front: Served,
     dynamodb: DynamoDb,
     secrets: SecretsManager,

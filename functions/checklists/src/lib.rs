@@ -5,6 +5,7 @@
 //! place that builds table requests) → the shared crates.
 
 pub mod assets;
+pub mod demo;
 pub mod links;
 pub mod mail;
 pub mod members;

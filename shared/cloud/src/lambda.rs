@@ -9,14 +9,15 @@ use lambda_http::{Body, RequestExt, service_fn};
 use onepost_core::http::{Endpoint, Request};
 use onepost_core::mcp::RequestId;
 
-use crate::telemetry::observed;
+use crate::telemetry::Observed;
 
-/// Serves events with `endpoint` until the runtime ends the process.
-pub async fn serve(endpoint: Arc<dyn Endpoint>) -> Result<(), lambda_http::Error> {
+/// Serves events with `endpoint` until the runtime ends the process, and writes a line of each.
+pub async fn serve(endpoint: impl Endpoint + 'static) -> Result<(), lambda_http::Error> {
+    let endpoint = Arc::new(Observed(endpoint));
     lambda_http::run(service_fn(move |event: lambda_http::Request| {
         let endpoint = endpoint.clone();
         async move {
-            let response = observed(endpoint.as_ref(), from_event(event).await?).await;
+            let response = endpoint.answer(from_event(event).await?).await;
             Ok::<_, lambda_http::Error>(response.map(into_event))
         }
     }))

@@ -1,7 +1,9 @@
 //! One line a request, written where everything about it is known. It names the tool, a hash of the organisation, the
 //! key's public id, how it ended and what it cost; never a key, a secret, an argument or a result.
 
+use std::future::Future;
 use std::io::IsTerminal;
+use std::pin::Pin;
 use std::time::Instant;
 
 use onepost_core::http::{Endpoint, Request, Response};
@@ -10,9 +12,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::table::{Usage, measured};
 
-/// Sets up logging: JSON in Lambda, readable in a terminal. `RUST_LOG` narrows or widens it.
-pub fn init() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+/// Sets up logging: JSON in Lambda, readable in a terminal. `RUST_LOG` replaces `filter`.
+pub fn init(filter: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
     let lambda = std::env::var_os("AWS_LAMBDA_FUNCTION_NAME").is_some();
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_target(false);
     // A second call, in a test, is of no consequence.
@@ -23,13 +25,19 @@ pub fn init() {
     };
 }
 
-/// Lets `endpoint` answer and writes the line.
-pub async fn observed(endpoint: &dyn Endpoint, request: Request) -> Response {
-    let started = Instant::now();
-    let (response, usage) = measured(endpoint.answer(request)).await;
-    let record = response.extensions().get::<Record>().cloned().unwrap_or_default();
-    write(&record, &response, usage, started.elapsed().as_secs_f64() * 1000.0);
-    response
+/// An endpoint that writes a line of each request.
+pub struct Observed<E>(pub E);
+
+impl<E: Endpoint> Endpoint for Observed<E> {
+    fn answer(&self, request: Request) -> Pin<Box<dyn Future<Output = Response> + Send + '_>> {
+        Box::pin(async move {
+            let started = Instant::now();
+            let (response, usage) = measured(self.0.answer(request)).await;
+            let record = response.extensions().get::<Record>().cloned().unwrap_or_default();
+            write(&record, &response, usage, started.elapsed().as_secs_f64() * 1000.0);
+            response
+        })
+    }
 }
 
 fn write(record: &Record, response: &Response, usage: Usage, milliseconds: f64) {

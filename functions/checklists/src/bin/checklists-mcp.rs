@@ -1,10 +1,8 @@
 //! The Lambda function behind `POST /mcp` of checklists.
 
-use std::sync::Arc;
-
+use checklists::Checklists;
 use checklists::settings::Settings;
 use checklists::store::Store;
-use checklists::Checklists;
 use onepost_cloud::table::Table;
 use onepost_cloud::{aws, lambda, secrets, telemetry};
 use onepost_core::clock::SystemClock;
@@ -14,7 +12,7 @@ use onepost_core::mcp::Server;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    telemetry::init();
+    telemetry::init("info");
     let settings = Settings::from_environment()?;
     let config = aws::from_environment().await;
     let table = Table::new(&config, settings.table);
@@ -29,5 +27,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         clock: Box::new(SystemClock),
         ids: Ids::default(),
     };
-    lambda::serve(Arc::new(Server::new(product))).await
+    lambda::serve(Server::new(product)).await
 }

@@ -88,7 +88,7 @@ impl Run {
             return false;
         };
         // Differences instead of sums: the end of a run may lie so late that nothing can be added to it.
-        session <= expires_at
+        session < expires_at
             && session.duration_since(captured) <= CLOCK_TOLERANCE
             && captured.duration_since(expires_at) <= CLOCK_TOLERANCE
             && now.duration_since(expires_at) <= LATE_GRACE

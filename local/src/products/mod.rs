@@ -1,0 +1,19 @@
+//! The products, each made ready on the engines and mounted under its prefix.
+
+pub mod checklists;
+
+use crate::Error;
+use crate::front::Routes;
+use crate::stack::Foundation;
+
+/// All products, ready to be served.
+pub(crate) struct Products {
+    pub(crate) routes: Routes,
+    pub(crate) checklists: checklists::Started,
+}
+
+/// Makes every product ready.
+pub(crate) async fn start(foundation: &Foundation<'_>) -> Result<Products, Error> {
+    let (checklists, mount) = checklists::start(foundation).await?;
+    Ok(Products { routes: Routes::default().mount(mount), checklists })
+}
