@@ -79,15 +79,16 @@ fn run_stack(options: Options) -> Result<(), Error> {
 /// What runs and how to call it: everything to be copied stands on a line of its own.
 fn greet(running: &Running) {
     let Running { base_url, checklists, .. } = running;
-    let (mcp, key) = (&checklists.mcp, &checklists.key);
+    let (mcp, key, organisation) = (&checklists.mcp, &checklists.key, &checklists.organisation);
     let data = running.folder().path();
     let demo = if checklists.is_first_start { "made just now" } else { "as you left it" };
     say(&format!(
         r#"Onepost runs at {base_url}
 
 Checklists, for the demo organisation Harbour Holidays ({demo})
-  endpoint  {mcp}
-  key       {key}
+  endpoint      {mcp}
+  key           {key}
+  organisation  {organisation}
 
 Connect
   Claude Code

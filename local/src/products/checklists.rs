@@ -36,6 +36,8 @@ pub struct Started {
     pub mcp: String,
     /// A key of the demo organisation.
     pub key: String,
+    /// The demo organisation's id.
+    pub organisation: String,
     /// Whether the demo organisation was made just now.
     pub is_first_start: bool,
     /// The table's name.
@@ -85,7 +87,7 @@ pub(super) async fn start(foundation: &Foundation<'_>) -> Result<(Started, Mount
         endpoint: Arc::new(Observed(Server::new(product))),
     };
     let mcp = format!("{}{PREFIX}/mcp", foundation.base_url);
-    Ok((Started { mcp, key, is_first_start, table: TABLE, pepper_secret: PEPPER }, mount))
+    Ok((Started { mcp, key, organisation: org_id, is_first_start, table: TABLE, pepper_secret: PEPPER }, mount))
 }
 
 /// The key that an earlier start wrote down.

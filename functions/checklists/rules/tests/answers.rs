@@ -290,6 +290,16 @@ fn a_photo_step_asks_for_one_photo_unless_it_says_otherwise() {
 }
 
 #[test]
+fn a_smaller_demand_does_not_lower_the_steps_own_rule() {
+    let step = step(json!({ "type": "boolean", "photo": { "min": 3, "max": 5 }, "evidence": [
+        { "photo": { "min": 1, "max": 2 }, "note": { "min_chars": 8 } },
+        { "note": { "min_chars": 2 } },
+    ] }));
+    let demand = demanded(&step, Said::Value(&json!(true)));
+    assert_eq!(demand, Demand { min_photos: 3, max_photos: 5, min_note_chars: Some(8) });
+}
+
+#[test]
 fn an_answer_may_ask_for_proof_and_the_larger_number_applies() {
     let step = step(json!({ "type": "boolean", "photo": { "min": 1, "max": 2 }, "evidence": [
         { "when": { "op": "eq", "value": false }, "photo": { "min": 3, "max": 4 }, "note": { "min_chars": 10 } },

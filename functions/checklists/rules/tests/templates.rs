@@ -380,7 +380,7 @@ fn every_fault_is_told_at_once_and_rules_run_on_what_is_sound() {
 #[test]
 fn what_could_not_be_read_is_not_said_to_be_missing() {
     // The faulty step may be the one that is meant, and the faulty list may hold the option.
-    let document = json!({ "name": "Test",
+    let document = json!({ "name": "Test", "scoring": { "enabled": true },
         "sections": [{ "steps": [
             17,
             { "id": "s-cho", "type": "choice", "label": "l", "config": { "options": "none" } },

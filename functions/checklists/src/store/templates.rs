@@ -13,6 +13,7 @@ use onepost_cloud::table::{Action, Blob, Condition, Consistency, Direction, Key,
 use onepost_core::auth::Org;
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 use super::organisations::TEMPLATES;
 use super::{Store, TRIES, was_overtaken};
@@ -35,7 +36,7 @@ pub struct TemplateHead {
     pub step_count: u32,
     /// How long it takes, in minutes, as its author says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub est_minutes: Option<f64>,
+    pub est_minutes: Option<Number>,
     /// Whether there is anything to show to an executor.
     pub showable: bool,
     /// How far a run is when it begins.
@@ -84,7 +85,7 @@ impl TemplateHead {
             description: template.description.clone(),
             tags: template.tags.clone().unwrap_or_default(),
             step_count: u32::try_from(template.step_count()).expect("a template has at most 300 steps"),
-            est_minutes: template.est_minutes().and_then(serde_json::Number::as_f64),
+            est_minutes: template.est_minutes().cloned(),
             showable: template.has_showable_step(),
             progress: template.initial_progress(),
             created_at: body.created_at,

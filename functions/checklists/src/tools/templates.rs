@@ -8,7 +8,7 @@ use onepost_core::error::ToolError;
 use onepost_core::id::Ids;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::{List, NoArguments, id_pattern};
 use crate::store::{TemplateBody, TemplateHead, template_not_found};
@@ -42,7 +42,8 @@ pub struct TemplateSummary {
     /// How many steps it has.
     step_count: u32,
     /// How long it takes, in minutes, as its author says; or null.
-    est_minutes: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    est_minutes: Option<Number>,
     /// When it last changed, in UTC.
     #[schemars(with = "String")]
     updated_at: Timestamp,

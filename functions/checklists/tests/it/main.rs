@@ -1,4 +1,5 @@
 //! The product through its front door: bytes in, bytes out, on a real SDK client and an embedded DynamoDB.
 
+mod asset_lists;
 mod assets;
 mod world;

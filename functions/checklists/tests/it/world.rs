@@ -1,6 +1,7 @@
 //! One product on an embedded table, with a clock that stands still, an outbox instead of a mail server, and faults on
 //! command.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +13,19 @@ use checklists::links::Site;
 use checklists::mail::{Mail, Mailer, Undelivered};
 use checklists::members::{Member, Role};
 use checklists::operator::Desk;
-use checklists::store::{DESIGN, Organisation, Store};
+use checklists::store::{DESIGN, Organisation, Settled, Store};
+use checklists_rules::answer::Given;
+use checklists_rules::run::Origin;
+use checklists_rules::Command;
+use dynoxide::AttributeValue;
+use dynoxide::actions::scan::ScanRequest;
 use jiff::Timestamp;
 use onepost_cloud::aws;
 use onepost_cloud::table::faults::Faults;
 use onepost_cloud::table::{Table, Usage, measured};
 use onepost_core::auth::{Org, Pepper, Peppers};
 use onepost_core::clock::{Clock, ManualClock};
+use onepost_core::error::ToolError;
 use onepost_core::http::{Endpoint, Gate, Request, Response};
 use onepost_core::id::Ids;
 use onepost_core::mcp::Server;
@@ -37,7 +44,11 @@ pub struct World {
     pub outbox: Arc<Outbox>,
     /// The organisation that most tests speak for.
     pub home: Tenant,
+    database: dynoxide::Database,
 }
+
+/// An item as it lies in the table.
+pub type Row = HashMap<String, AttributeValue>;
 
 /// An organisation with an owner and the owner's key.
 pub struct Tenant {
@@ -100,7 +111,7 @@ impl World {
         let database = dynoxide::Database::memory().unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(dynoxide::server::serve_with_shutdown(listener, database, std::future::pending()));
+        tokio::spawn(dynoxide::server::serve_with_shutdown(listener, database.clone(), std::future::pending()));
 
         let faults = Faults::default();
         let config = faults.in_front_of(&aws::on_this_machine(&endpoint).await);
@@ -110,18 +121,16 @@ impl World {
         let peppers = Peppers::new(Pepper::new("1", [7; 32]), None);
         let clock = Arc::new(ManualClock::at(START.parse().unwrap()));
         let outbox = Arc::new(Outbox::default());
-        let server = Server::new(Checklists {
-            store: store.clone(),
-            peppers: peppers.clone(),
-            site: Site::at("https://checklists.example"),
-            mailer: Box::new(Counter(outbox.clone())),
-            gate: Gate::default(),
-            clock: Box::new(clock.clone()),
-            ids: Ids::default(),
-        });
+        let server = serve(&store, &peppers, &outbox, &clock);
         let desk = Desk::new(store.clone(), peppers, clock.clone());
         let home = tenant(&desk, "Home", "olive@home.example").await;
-        Self { server, desk, store, faults, clock, outbox, home }
+        Self { server, desk, store, faults, clock, outbox, home, database }
+    }
+
+    /// The same product after a cold start with these peppers.
+    pub fn serve_with(&mut self, peppers: Peppers) {
+        self.server = serve(&self.store, &peppers, &self.outbox, &self.clock);
+        self.desk = Desk::new(self.store.clone(), peppers, self.clock.clone());
     }
 
     /// Another organisation.
@@ -187,16 +196,83 @@ impl World {
         id_of(self.call("create_template", json!({ "name": "Check", "sections": sections })).await, "id")
     }
 
+    /// The id of a template with these steps.
+    pub async fn template_of(&self, steps: Value) -> String {
+        id_of(self.call("create_template", json!({ "name": "Check", "sections": [{ "steps": steps }] })).await, "id")
+    }
+
+    /// Does to a run what its executor's page or the organisation would do.
+    pub async fn change(&self, run_id: &str, command: Command) -> Settled {
+        self.try_change(run_id, command).await.unwrap()
+    }
+
+    /// The same, where it may be refused.
+    pub async fn try_change(&self, run_id: &str, command: Command) -> Result<Settled, ToolError> {
+        self.store.change_run(&self.home_org(), run_id, None, &command, self.now()).await
+    }
+
+    /// Answers a step of a run.
+    pub async fn answer_step(&self, run_id: &str, step_id: &str, value: impl Into<Value>) -> Settled {
+        self.change(run_id, answered(step_id, value)).await
+    }
+
+    /// Every item of the table.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let mut from = None;
+        loop {
+            let request = ScanRequest { table_name: "checklists".into(), exclusive_start_key: from.take(), ..ScanRequest::default() };
+            let answer = self.database.scan(request).unwrap();
+            rows.extend(answer.items.unwrap_or_default());
+            from = answer.last_evaluated_key;
+            if from.is_none() {
+                return rows;
+            }
+        }
+    }
+
+    /// The items whose partition key begins so.
+    pub fn rows_under(&self, pk: &str) -> Vec<Row> {
+        self.rows().into_iter().filter(|row| matches!(&row["pk"], AttributeValue::S(found) if found.starts_with(pk))).collect()
+    }
+
     /// A run's id.
     pub async fn run(&self, arguments: Value) -> String {
         id_of(self.call("create_run", arguments).await, "run_id")
     }
 }
 
+fn serve(store: &Store, peppers: &Peppers, outbox: &Arc<Outbox>, clock: &Arc<ManualClock>) -> Server<Checklists> {
+    Server::new(Checklists {
+        store: store.clone(),
+        peppers: peppers.clone(),
+        site: Site::at("https://checklists.example"),
+        mailer: Box::new(Counter(outbox.clone())),
+        gate: Gate::default(),
+        clock: Box::new(clock.clone()),
+        ids: Ids::default(),
+    })
+}
+
 async fn tenant(desk: &Desk, name: &str, email: &str) -> Tenant {
     let (organisation, owner) = desk.create_organisation(name, "Olive Owner", email).await.unwrap();
     let key = desk.mint_key(&organisation.id, &owner.user_id, "test", None).await.unwrap();
     Tenant { organisation, owner, key: key.plain.reveal().to_owned() }
+}
+
+/// The command that answers a step.
+pub fn answered(step_id: &str, value: impl Into<Value>) -> Command {
+    Command::Answer { step_id: step_id.into(), given: Given::value(value), seen_rev: None, origin: executor() }
+}
+
+/// The command that hands a run in.
+pub fn handed_in() -> Command {
+    Command::Complete { signature: None, origin: executor() }
+}
+
+/// Somebody with a phone.
+pub fn executor() -> Origin {
+    Origin::live("somebody")
 }
 
 fn id_of(said: Said, member: &str) -> String {

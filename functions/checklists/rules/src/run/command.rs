@@ -85,7 +85,8 @@ pub enum Command {
     },
     /// Stores that the link has run out.
     Expire,
-    /// Gives the link a new end; revives a run that expired or that its executor left.
+    /// Gives the link a new end; revives a run that expired or that its executor left, within 30 days. An expiry that was
+    /// never stored is not told afterwards.
     Extend {
         /// The new end, in the future; never, when absent.
         expires_at: Option<Timestamp>,

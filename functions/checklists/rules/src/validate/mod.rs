@@ -79,7 +79,7 @@ impl Template {
         let mut template = draft.into_template();
         ids::fill_in(&mut template, new_id);
         // Ids that were filled in count as well: what is stored has to pass again when it is edited.
-        
+        cost::check_size(&template, &mut report);
         if report.is_clean() { Ok(template) } else { Err(report.into_violations()) }
     }
 

@@ -56,10 +56,15 @@ impl<'v, 'p> Object<'v, 'p> {
 
     /// A member that has to be there.
     pub(super) fn require<T>(&self, name: &str, report: &mut Report, read: impl Read<T>) -> Option<T> {
+        self.expect(name, report);
+        self.get(name, report, read)
+    }
+
+    /// Reports a member that is not there.
+    pub(super) fn expect(&self, name: &str, report: &mut Report) {
         if !self.has(name) {
             report.add(self.path, "required", || format!("Add {}.", quote(name)));
         }
-        self.get(name, report, read)
     }
 
     /// The author's own members.

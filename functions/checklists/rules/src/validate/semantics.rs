@@ -243,7 +243,7 @@ fn crossed(
 }
 
 fn check_scoring(draft: &Draft, report: &mut Report) {
-    if draft.template().is_scored() && !draft.has_points {
+    if draft.template().is_scored() && !draft.has_points && !draft.has_gaps {
         report.add(&Path::root().member("scoring"), "V11", || {
             "Add \"score\" to a step or \"points\" to an option, or switch scoring off.".to_owned()
         });

@@ -20,7 +20,7 @@ pub(super) struct Draft {
     template: Template,
     /// `None` where the document has neither `sections` nor `steps`.
     sections: Option<Vec<DraftSection>>,
-    /// Some part could not be read, so that ids may exist which are not known here.
+    /// Some part could not be read, so that ids and points may exist which are not known here.
     pub(super) has_gaps: bool,
     /// A step carries a score or an option carries points, sound or not.
     pub(super) has_points: bool,
@@ -61,7 +61,7 @@ impl Draft {
 
 /// Reads a document.
 pub(super) fn read(document: &Value, report: &mut Report) -> Draft {
-    let mut draft = Draft { template: nothing(), sections: None, has_gaps: true, has_points: true };
+    let mut draft = Draft { template: nothing(), sections: None, has_gaps: true, has_points: false };
     let root = Path::root();
     let mut allowed =
         vec!["tdl", "name", "description", "tags", "locale", "settings", "execution", "scoring", "sections", "steps", "translations"];
@@ -74,7 +74,6 @@ pub(super) fn read(document: &Value, report: &mut Report) -> Draft {
     let Some(object) = Object::read(document, &root, &allowed, Extras::Allowed, report) else { return draft };
     object.refuse_store_members(report);
     draft.has_gaps = false;
-    draft.has_points = false;
 
     draft.template = Template {
         tdl: object.get("tdl", report, version),
@@ -146,7 +145,7 @@ fn read_section(value: &Value, path: &Path<'_>, index: usize, draft: &mut Draft,
         extras: object.extras(),
     };
     // Read apart from the other members, since what is found in it concerns the whole draft.
-    let _: Option<()> = object.require("steps", report, |_: &Value, _: &Path<'_>, _: &mut Report| None);
+    object.expect("steps", report);
     let steps = match object.members.get("steps") {
         Some(steps) => read_steps(steps, &path.member("steps"), draft, report),
         None => Vec::new(),
@@ -175,7 +174,6 @@ fn parts<'v>(value: &'v Value, path: &Path<'_>, max: usize, draft: &mut Draft, r
     let Value::Array(items) = value else {
         wrong_type(value, path, "a list", report);
         draft.has_gaps = true;
-        draft.has_points = true;
         return None;
     };
     if items.len() > max {
