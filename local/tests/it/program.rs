@@ -95,7 +95,7 @@ async fn ctrl_c_and_sigterm_end_it_cleanly_with_code_0() {
         drop(idle);
         let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         left.sort();
-        assert_eq!(left, [".gitignore", "dynamodb.db", "lock", "mail"], "{name}");
+        assert_eq!(left, [".gitignore", "dynamodb.db", "endpoints.json", "lock", "mail", "secrets.json"], "{name}");
     }
 }
 

@@ -11,6 +11,8 @@ use aws_sdk_dynamodb::types::{
 };
 use local::Error;
 use local::data::DataFolder;
+use local::engines::dynamodb::{DynamoDb, SWEEP_EVERY, Storage};
+use local::engines::secrets::{SecretStore, SecretsManager};
 use local::transfer::{Totals, export, import};
 
 use crate::clients::{self, make_table, s};
@@ -80,9 +82,12 @@ async fn make_elaborate_table(client: &aws_sdk_dynamodb::Client) {
     item.item("b", AttributeValue::B(Blob::new([0, 1, 255]))).send().await.unwrap();
 }
 
+/// Fills the engines alone: no product has put its own data beside.
 async fn fill(data: &Path) {
-    let stack = start(data).await.unwrap();
-    let tables = clients::dynamodb(&stack.dynamodb_url);
+    let folder = DataFolder::open(data).unwrap();
+    let secrets_engine = SecretsManager::start(SecretStore::open(folder.secrets()).unwrap()).await.unwrap();
+    let dynamodb = DynamoDb::start(Storage::File(folder.dynamodb()), SWEEP_EVERY).await.unwrap();
+    let tables = clients::dynamodb(dynamodb.url());
     make_table(&tables, "things").await;
     make_table(&tables, "empty").await;
     make_elaborate_table(&tables).await;
@@ -92,12 +97,12 @@ async fn fill(data: &Path) {
         let item = tables.put_item().table_name("things").item("pk", s("large")).item("sk", s(n.to_string()));
         item.item("text", s("\u{1}".repeat(300_000))).send().await.unwrap();
     }
-    let secrets = clients::secrets(&stack.secrets_url);
+    let secrets = clients::secrets(secrets_engine.url());
     secrets.create_secret().name("pepper").description("why").secret_string("one").send().await.unwrap();
     secrets.put_secret_value().secret_id("pepper").secret_string("two").send().await.unwrap();
     let blob = Blob::new([0, 255]);
     secrets.create_secret().name("bytes").secret_binary(blob).send().await.unwrap();
-    stack.stop().await.unwrap();
+    tokio::join!(dynamodb.stop(), secrets_engine.stop());
 }
 
 const FILLED: Totals = Totals { tables: 3, items: 8, secrets: 2, secret_versions: 3 };

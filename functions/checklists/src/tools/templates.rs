@@ -1,5 +1,7 @@
 //! Templates: list, get, create, update, delete.
 
+use std::collections::{HashSet, VecDeque};
+
 use checklists_rules::{IdKind, Template, Violation};
 use jiff::Timestamp;
 use onepost_core::auth::Org;
@@ -259,11 +261,19 @@ impl Tool for UpdateTemplate {
             return Err(ToolError::invalid("invalid_argument", message));
         }
         let change = |present: &Template| {
-            let Value::Object(document) = present.to_document() else { return Err(ToolError::internal("a template is an object")) };
-            let next = checked(&product.ids, with_members(document, given.clone()))?;
+            let before = present.to_document();
+            let Value::Object(members) = before.clone() else { return Err(ToolError::internal("a template is an object")) };
+            let document = with_members(members, given.clone());
+            // Ids that were left out are made anew, unless nothing else changes: sent twice, an update is one change.
+            let mut present_ids = ids_left_out(&document, &before);
+            let unchanged = Template::from_document(document.clone(), &mut present_ids).is_ok_and(|same| same == *present);
+            if unchanged {
+                return Ok(None);
+            }
+            let next = checked(&product.ids, document)?;
             match next.check_successor(present) {
                 faults if !faults.is_empty() => Err(invalid_template(&faults)),
-                _ => Ok((next != *present).then_some(next)),
+                _ => Ok(Some(next)),
             }
         };
         let body = product.store.update_template(org, &template_id, call.now, change).await?.ok_or_else(template_not_found)?;
@@ -311,6 +321,32 @@ fn with_members<'m>(mut document: Map<String, Value>, members: impl IntoIterator
         document.insert(member.to_owned(), value);
     }
     Value::Object(document)
+}
+
+/// The ids of `present` that `document` does not give, each for a part that has none.
+fn ids_left_out(document: &Value, present: &Value) -> impl FnMut(IdKind) -> String + use<> {
+    let given: HashSet<&str> = ids_in(document).into_iter().collect();
+    let mut left: VecDeque<String> = ids_in(present).into_iter().filter(|id| !given.contains(id)).map(str::to_owned).collect();
+    move |kind| {
+        let next = left.iter().position(|id| kind.matches(id));
+        next.and_then(|place| left.remove(place)).unwrap_or_default()
+    }
+}
+
+/// The ids of sections, steps and options, in their order.
+fn ids_in(document: &Value) -> Vec<&str> {
+    fn parts<'v>(of: &'v Value, member: &str) -> impl Iterator<Item = &'v Value> + use<'v> {
+        of[member].as_array().into_iter().flatten()
+    }
+    let mut ids = Vec::new();
+    for section in parts(document, "sections") {
+        ids.push(&section["id"]);
+        for step in parts(section, "steps") {
+            ids.push(&step["id"]);
+            ids.extend(parts(&step["config"], "options").map(|option| &option["id"]));
+        }
+    }
+    ids.into_iter().filter_map(Value::as_str).collect()
 }
 
 fn checked(ids: &Ids, document: Value) -> Result<Template, ToolError> {

@@ -2,4 +2,5 @@
 
 mod asset_lists;
 mod assets;
+mod templates;
 mod world;

@@ -42,9 +42,10 @@ pub struct World {
     pub faults: Faults,
     pub clock: Arc<ManualClock>,
     pub outbox: Arc<Outbox>,
+    /// The table's engine, to look at what is stored.
+    pub database: dynoxide::Database,
     /// The organisation that most tests speak for.
     pub home: Tenant,
-    database: dynoxide::Database,
 }
 
 /// An item as it lies in the table.
