@@ -2,5 +2,9 @@
 
 mod asset_lists;
 mod assets;
+mod run_lists;
+mod run_states;
+mod runs;
 mod templates;
+mod model;
 mod world;

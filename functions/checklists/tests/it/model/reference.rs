@@ -25,9 +25,7 @@ pub enum Expected {
     Made(Label, Value),
     /// A refusal with this code, and these details where they are given here.
     Refused(&'static str, Option<Value>),
-    /// A list that is walked page by page, in any order of the labels: newest first.
-    Assets(Vec<Value>),
-    /// A whole list, newest first.
+    /// A whole list in any order, each entry with `created_at`, which the product does not show.
     Templates(Vec<Value>),
     /// The list that a page is cut from.
     Runs(Vec<Value>),
@@ -170,7 +168,7 @@ impl Organisation {
             Step::UpdateAsset { asset, name, fields } => self.update_asset(here(asset), *name, fields.as_ref(), now),
             Step::GetAsset(asset) => self.get_asset(here(asset), now),
             Step::DeleteAsset(asset) => self.delete_asset(here(asset), now),
-            Step::ListAssets { .. } => Ok(Expected::Assets(self.live_assets().map(Asset::shown).collect())),
+            Step::ListAssets { .. } => Ok(Expected::Done(self.asset_list().into())),
             Step::CreateTemplate(draft) => self.create_template(org, *draft, now),
             Step::UpdateTemplate(template, parts) => self.update_template(org, here(template), parts, now),
             Step::GetTemplate(template) => Ok(Expected::Done(self.template(here(template))?.shown(org))),
@@ -228,6 +226,17 @@ impl Organisation {
 
     pub fn live_members(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| !member.gone)
+    }
+
+    pub fn asset_list(&self) -> Vec<Value> {
+        self.live_assets().map(Asset::shown).collect()
+    }
+
+    /// Invitations that hold their address, and until when: the last one of each, also when its time is over.
+    pub fn reserved_addresses(&self) -> impl Iterator<Item = (Label, Timestamp)> {
+        let last = |email: &str| self.invitations.iter().rfind(|invitation| invitation.email == email).unwrap().label;
+        let held = self.invitations.iter().filter(move |invitation| !invitation.used && invitation.label == last(&invitation.email));
+        held.map(|invitation| (invitation.label, invitation.created_at + INVITATION_LIFETIME))
     }
 
     fn owners(&self) -> usize {
@@ -295,7 +304,7 @@ impl Organisation {
     }
 
     /// The runs that are stored as active on an asset.
-    fn holders(&self, asset: Label) -> impl Iterator<Item = &Dispatched> {
+    pub fn holders(&self, asset: Label) -> impl Iterator<Item = &Dispatched> {
         self.live_runs().filter(move |run| run.run.status.is_active() && run.asset.as_ref().is_some_and(|(label, _)| *label == asset))
     }
 
@@ -529,7 +538,7 @@ impl Body {
         json!({
             "id": self.label.to_string(), "v": self.v, "name": template.name, "description": template.description,
             "tags": template.tags.clone().unwrap_or_default(), "step_count": template.step_count(),
-            "est_minutes": template.est_minutes(), "updated_at": self.updated_at,
+            "est_minutes": template.est_minutes(), "updated_at": self.updated_at, "created_at": self.created_at,
         })
     }
 }
