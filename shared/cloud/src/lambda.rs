@@ -14,14 +14,16 @@ use crate::telemetry::Observed;
 /// Serves events with `endpoint` until the runtime ends the process, and writes a line of each.
 pub async fn serve(endpoint: impl Endpoint + 'static) -> Result<(), lambda_http::Error> {
     let endpoint = Arc::new(Observed(endpoint));
-    lambda_http::run(service_fn(move |event: lambda_http::Request| {
+    lambda_http::run(service_fn(move |event| {
         let endpoint = endpoint.clone();
-        async move {
-            let response = endpoint.answer(from_event(event).await?).await;
-            Ok::<_, lambda_http::Error>(response.map(into_event))
-        }
+        async move { Ok::<_, lambda_http::Error>(answer(endpoint.as_ref(), event).await?) }
     }))
     .await
+}
+
+/// Answers one event.
+async fn answer(endpoint: &dyn Endpoint, event: lambda_http::Request) -> Result<http::Response<Body>, lambda_http::Error> {
+    Ok(endpoint.answer(from_event(event).await?).await.map(into_event))
 }
 
 /// The request inside an event: path without the stage, bytes without base64, and the name that Lambda gave it.
@@ -49,5 +51,63 @@ fn into_event(body: Bytes) -> Body {
         Ok(text) if text.is_empty() => Body::Empty,
         Ok(text) => Body::Text(text),
         Err(bytes) => Body::Binary(bytes.into_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::Pin;
+
+    use onepost_core::http::Response;
+
+    use super::*;
+
+    /// Tells what reached it.
+    struct Echo;
+
+    impl Endpoint for Echo {
+        fn answer(&self, request: Request) -> Pin<Box<dyn Future<Output = Response> + Send + '_>> {
+            let key = request.headers().get("authorization").map_or("none", |value| value.to_str().unwrap());
+            let body = String::from_utf8_lossy(request.body()).into_owned();
+            let told = format!("{} {} key={key} body={body}", request.method(), request.uri());
+            Box::pin(async move { Response::new(told.into()) })
+        }
+    }
+
+    async fn answered(event: &str) -> String {
+        let event = lambda_http::request::from_str(event).unwrap();
+        match answer(&Echo, event).await.unwrap().into_body() {
+            Body::Text(text) => text,
+            other => panic!("expected text, got {other:?}"),
+        }
+    }
+
+    fn event(stage: &str, path: &str, body: &str, base64: bool) -> String {
+        format!(
+            r#"{{"version":"2.0","routeKey":"$default","rawPath":"{path}","rawQueryString":"x=1","headers":{{"authorization":"Bearer K"}},
+            "requestContext":{{"accountId":"1","apiId":"a","domainName":"d","domainPrefix":"p","requestId":"r","routeKey":"$default",
+            "stage":"{stage}","time":"t","timeEpoch":1,"http":{{"method":"POST","path":"{path}","protocol":"HTTP/1.1","sourceIp":"1.1.1.1",
+            "userAgent":"u"}}}},"body":"{body}","isBase64Encoded":{base64}}}"#
+        )
+    }
+
+    #[tokio::test]
+    async fn a_body_in_base64_is_the_same_body() {
+        let plain = answered(&event("$default", "/mcp", "hello", false)).await;
+        assert_eq!(plain, "POST /mcp?x=1 key=Bearer K body=hello");
+        assert_eq!(answered(&event("$default", "/mcp", "aGVsbG8=", true)).await, plain);
+    }
+
+    #[tokio::test]
+    async fn the_stage_is_no_part_of_the_path() {
+        assert!(answered(&event("prod", "/prod/mcp", "", false)).await.starts_with("POST /mcp?x=1 "));
+        assert!(answered(&event("prod", "/production/mcp", "", false)).await.starts_with("POST /production/mcp?x=1 "));
+    }
+
+    #[test]
+    fn an_event_of_a_rest_api_is_refused() {
+        let event = r#"{"resource":"/mcp","path":"/mcp","httpMethod":"POST","headers":{},"requestContext":{"resourceId":"x"},"body":"{}"}"#;
+        assert!(lambda_http::request::from_str(event).is_err());
     }
 }

@@ -69,6 +69,12 @@ struct Tombstone {
     purge_at: i64,
 }
 
+/// The row `USE#` of a month.
+#[derive(Debug, Deserialize)]
+struct UsageRow {
+    runs: u32,
+}
+
 /// Finds a run's organisation before it is known.
 #[derive(Debug, Serialize, Deserialize)]
 struct LinkRow {
@@ -143,10 +149,9 @@ impl Store {
     pub async fn dispatch(&self, org: &Org, dispatch: &Dispatch, now: Timestamp) -> Result<(), ToolError> {
         let Dispatch { file: RunFile { head, run, asset }, runs_per_month } = dispatch;
         let limit = *runs_per_month;
-        if limit == 0 {
-            return Err(Limited::Runs.exceeded(0, 0, now));
-        }
-        let room = Condition::Any(vec![Condition::Missing("runs"), Condition::compares("runs", Comparison::Below, limit)]);
+        let below = Condition::compares("runs", Comparison::Below, limit);
+        // The month's row comes with its first run, for which there is room unless the plan has none at all.
+        let room = if limit == 0 { below } else { Condition::Any(vec![Condition::Missing("runs"), below]) };
         let usage = Action::update(office(org).key(format!("USE#{}", month_of(now))), Update::new().add("runs", 1));
         let link = LinkRow { run_id: head.id.clone(), org: org.as_str().to_owned(), withdrawn: false, purge_at: None };
         let mut actions = vec![
@@ -163,7 +168,10 @@ impl Store {
         }
         self.table.transact(actions).await.map_err(|error| {
             error.told(|refused| match refused.cause {
-                Cause::NoRoom => Limited::Runs.exceeded(limit, limit, now),
+                Cause::NoRoom => {
+                    let used = refused.found.and_then(|item| item.read::<UsageRow>().ok()).map_or(0, |usage| usage.runs);
+                    Limited::Runs.exceeded(limit, used, now)
+                }
                 Cause::AssetGone => asset_not_found(),
                 Cause::Taken | Cause::Overtaken => ToolError::internal("a run's id was drawn twice"),
             })
@@ -312,6 +320,22 @@ impl StoredCopy {
     }
 }
 
+/// An answer as stored: JSON text, so that its numbers come back as they were given and a repeat is known as one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredAnswer {
+    answer: String,
+}
+
+impl StoredAnswer {
+    pub(super) fn of(answer: &Answer) -> Self {
+        Self { answer: serde_json::to_string(answer).expect("an answer is plain JSON") }
+    }
+
+    fn read(item: Item) -> Result<Answer, ToolError> {
+        serde_json::from_str(&item.read::<Self>()?.answer).map_err(ToolError::internal)
+    }
+}
+
 /// Puts a run together from its rows. A tombstone is no run.
 pub(super) fn read_file(items: Vec<Item>) -> Result<Option<RunFile>, ToolError> {
     let (mut meta, mut asset, mut answers) = (None, None, Vec::new());
@@ -321,7 +345,7 @@ pub(super) fn read_file(items: Vec<Item>) -> Result<Option<RunFile>, ToolError> 
             "ASSET" => asset = Some(item.read::<StoredCopy>()?.into_copy()?),
             place => {
                 if let Some(step) = place.strip_prefix(ANSWER).map(str::to_owned) {
-                    answers.push((step, item.read::<Answer>()?));
+                    answers.push((step, StoredAnswer::read(item)?));
                 }
             }
         }
@@ -334,7 +358,7 @@ pub(super) fn read_file(items: Vec<Item>) -> Result<Option<RunFile>, ToolError> 
 
 fn photos_of(items: &[Item]) -> Result<usize, ToolError> {
     let answers = items.iter().filter(|item| item.sk().starts_with(ANSWER));
-    answers.map(|item| Ok(item.clone().read::<Answer>()?.photos.len())).sum()
+    answers.map(|item| Ok(StoredAnswer::read(item.clone())?.photos.len())).sum()
 }
 
 fn lapsed(now: Timestamp) -> Condition {

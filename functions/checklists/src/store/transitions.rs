@@ -9,7 +9,7 @@ use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 
 use super::assets::{Marker, count_active, mark, unmark};
-use super::runs::{ListEntry, RunFile, RunRow, answer_key, entry_key, meta_key, operations, run_not_found};
+use super::runs::{ListEntry, RunFile, RunRow, StoredAnswer, answer_key, entry_key, meta_key, operations, run_not_found};
 use super::{Store, TRIES, was_overtaken};
 
 /// Answers that a transaction takes away by itself. A transaction has at most 100 items; more than these are named in
@@ -123,7 +123,7 @@ fn writes(
     let mut actions = vec![Action::put(meta_key(org, &head.id), &row).only_if(still, Cause::Overtaken)];
     actions.extend(removed.iter().map(|step| Action::delete(answer_key(org, &head.id, step))));
     let written = change.written.iter().filter_map(|step| Some((step, run.answers.get(step)?)));
-    actions.extend(written.map(|(step, answer)| Action::put(answer_key(org, &head.id, step), answer)));
+    actions.extend(written.map(|(step, answer)| Action::put(answer_key(org, &head.id, step), &StoredAnswer::of(answer))));
     if let Some(operation) = operation {
         let done = OperationRow { seq: operation.seq, rev: run.rev, at: now };
         let key = operations(org, &head.id).key(&operation.id);
@@ -141,7 +141,8 @@ fn writes(
 fn hold(org: &Org, asset_id: &str, run_id: &str, before: &Run, after: &Run) -> Vec<Action<Cause>> {
     let marker = || mark(org, asset_id, &Marker { run_id: run_id.to_owned(), expires_ms: after.expires_at.map(Timestamp::as_millisecond) });
     match (before.status.is_active(), after.status.is_active()) {
-        (true, true) => vec![marker()],
+        // A marker that is not there is that of a run whose asset was gone when it was extended before.
+        (true, true) => vec![marker().only_if(Condition::Exists, Cause::AssetGone)],
         (false, true) => vec![count_active(org, asset_id, 1, Cause::AssetGone), marker()],
         (true, false) => vec![count_active(org, asset_id, -1, Cause::AssetGone), unmark(org, asset_id, run_id)],
         (false, false) => Vec::new(),

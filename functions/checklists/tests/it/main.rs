@@ -2,6 +2,9 @@
 
 mod asset_lists;
 mod assets;
+mod keys;
+mod members;
+mod run_deletion;
 mod run_lists;
 mod run_states;
 mod runs;

@@ -20,7 +20,8 @@ impl Case {
         let world = World::new().await;
         let steps = json!([
             { "id": "s-one", "type": "boolean", "label": "Clean?", "required": true },
-            { "id": "s-why", "type": "text", "label": "Why not?", "required": true, "condition": { "when": { "step": "s-one", "op": "eq", "value": false } } },
+            { "id": "s-why", "type": "text", "label": "Why not?", "required": true, "config": { "multiline": true },
+              "condition": { "when": { "step": "s-one", "op": "eq", "value": false } } },
             { "id": "s-num", "type": "number", "label": "How many?", "config": { "decimals": 3 } },
         ]);
         let settings = json!({ "allow_skip": true });

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ConditionCheck, Delete, DeleteRequest, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
     Update as TransactUpdate, WriteRequest,
@@ -22,6 +25,38 @@ const WRITTEN_BY: &str = "w";
 
 /// The most items in one request of deletions.
 const MOST_DELETIONS: usize = 25;
+
+/// What every write request and every action of a transaction have in common; their builders share no trait.
+macro_rules! conditioned {
+    ($builder:expr, $condition:expr, $placeholders:expr) => {
+        $builder
+            .set_condition_expression($condition)
+            .set_expression_attribute_names(some($placeholders.names))
+            .set_expression_attribute_values(some($placeholders.values))
+            .set_return_values_on_condition_check_failure(Some(ReturnValuesOnConditionCheckFailure::AllOld))
+    };
+}
+
+/// Sends one write and tells a refused condition from other failures; the errors share no trait either.
+macro_rules! answered {
+    ($request:expr, $error:ident) => {
+        match $request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
+            Ok(answer) => Ok(answer.consumed_capacity),
+            Err(error) => Err(match error.as_service_error() {
+                Some($error::ConditionalCheckFailedException(failed)) => Failure::Condition(failed.item.clone()),
+                _ => Failure::Other(nature_of(&error), text_of(&error)),
+            }),
+        }
+    };
+}
+
+/// Why one request failed.
+enum Failure {
+    /// Its condition did not hold of this item.
+    Condition(Option<HashMap<String, AttributeValue>>),
+    /// Anything else.
+    Other(Nature, String),
+}
 
 /// One step of a write. `C` is the product's own list of causes.
 #[derive(Debug, Clone)]
@@ -115,10 +150,6 @@ impl<C> Attempt<C> {
             Self::Failed(nature, _) => *nature,
         }
     }
-
-    fn of<E: std::error::Error + ProvideErrorMetadata + 'static, R: std::fmt::Debug>(error: &SdkError<E, R>) -> Self {
-        Self::Failed(nature_of(error), text_of(error))
-    }
 }
 
 impl<C> From<Attempt<C>> for WriteError<C> {
@@ -145,94 +176,39 @@ impl Table {
         meter::round_trip();
         let mut placeholders = Placeholders::default();
         let condition = action.condition.as_ref().map(|(condition, _)| placeholders.condition(condition));
-        let found = Some(ReturnValuesOnConditionCheckFailure::AllOld);
-        let capacity = Some(ReturnConsumedCapacity::Total);
-        let mine = |item: &Option<HashMap<String, AttributeValue>>| {
-            item.as_ref().and_then(|item| item.get(WRITTEN_BY)).and_then(|value| value.as_s().ok()).is_some_and(|by| by == token)
-        };
-        let refused = |item: Option<HashMap<String, AttributeValue>>| {
-            let causes = action.condition.iter().map(|(_, cause)| Refused { cause: cause.clone(), found: item.clone().map(Item) });
-            Attempt::Refused(causes.collect())
-        };
-        let mut consumed = None;
-        match &action.step {
+        let sent = match &action.step {
             Step::Put(attributes) => {
-                let request = self
-                    .client
-                    .put_item()
-                    .table_name(&self.name)
-                    .set_item(Some(attributes.clone()))
-                    .item(WRITTEN_BY, AttributeValue::S(token.to_owned()))
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(some(placeholders.names))
-                    .set_expression_attribute_values(some(placeholders.values))
-                    .set_return_values_on_condition_check_failure(found)
-                    .set_return_consumed_capacity(capacity);
-                match request.send().await {
-                    Ok(answer) => consumed = answer.consumed_capacity,
-                    Err(error) => match error.as_service_error().and_then(|error| match error {
-                        aws_sdk_dynamodb::operation::put_item::PutItemError::ConditionalCheckFailedException(failed) => Some(failed.item.clone()),
-                        _ => None,
-                    }) {
-                        Some(item) if mine(&item) => {}
-                        Some(item) => return Err(refused(item)),
-                        None => return Err(Attempt::of(&error)),
-                    },
-                }
+                let request = self.client.put_item().table_name(&self.name).set_item(Some(attributes.clone()));
+                let request = request.item(WRITTEN_BY, AttributeValue::S(token.to_owned()));
+                answered!(conditioned!(request, condition, placeholders), PutItemError)
             }
             Step::Update(key, update) => {
                 let update = placeholders.update(&update.clone().set(WRITTEN_BY, token));
-                let request = self
-                    .client
-                    .update_item()
-                    .table_name(&self.name)
-                    .set_key(Some(key.clone().into_attributes()))
-                    .update_expression(update)
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(some(placeholders.names))
-                    .set_expression_attribute_values(some(placeholders.values))
-                    .set_return_values_on_condition_check_failure(found)
-                    .set_return_consumed_capacity(capacity);
-                match request.send().await {
-                    Ok(answer) => consumed = answer.consumed_capacity,
-                    Err(error) => match error.as_service_error().and_then(|error| match error {
-                        aws_sdk_dynamodb::operation::update_item::UpdateItemError::ConditionalCheckFailedException(failed) => Some(failed.item.clone()),
-                        _ => None,
-                    }) {
-                        Some(item) if mine(&item) => {}
-                        Some(item) => return Err(refused(item)),
-                        None => return Err(Attempt::of(&error)),
-                    },
-                }
+                let request = self.client.update_item().table_name(&self.name).set_key(Some(key.clone().into_attributes()));
+                answered!(conditioned!(request.update_expression(update), condition, placeholders), UpdateItemError)
             }
             Step::Delete(key) => {
-                let request = self
-                    .client
-                    .delete_item()
-                    .table_name(&self.name)
-                    .set_key(Some(key.clone().into_attributes()))
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(some(placeholders.names))
-                    .set_expression_attribute_values(some(placeholders.values))
-                    .set_return_values_on_condition_check_failure(found)
-                    .set_return_consumed_capacity(capacity);
-                match request.send().await {
-                    Ok(answer) => consumed = answer.consumed_capacity,
-                    Err(error) => match error.as_service_error().and_then(|error| match error {
-                        aws_sdk_dynamodb::operation::delete_item::DeleteItemError::ConditionalCheckFailedException(failed) => Some(failed.item.clone()),
-                        _ => None,
-                    }) {
-                        // Nothing is left to recognise one's own deletion by, but that an answer to it got lost.
-                        Some(None) if history.unknown_outcomes > 0 => {}
-                        Some(item) => return Err(refused(item)),
-                        None => return Err(Attempt::of(&error)),
-                    },
-                }
+                let request = self.client.delete_item().table_name(&self.name).set_key(Some(key.clone().into_attributes()));
+                answered!(conditioned!(request, condition, placeholders), DeleteItemError)
             }
             Step::Check(_) => panic!("a check stands beside a write"),
+        };
+        let found = match sent {
+            Ok(consumed) => {
+                meter::consumed(Kind::Write, consumed.as_ref());
+                return Ok(());
+            }
+            Err(Failure::Condition(found)) => found,
+            Err(Failure::Other(nature, cause)) => return Err(Attempt::Failed(nature, cause)),
+        };
+        let written_by = found.as_ref().and_then(|item| item.get(WRITTEN_BY)).and_then(|by| by.as_s().ok());
+        // Of a deletion nothing is left to recognise it by, but that an answer to it got lost.
+        let gone = matches!(action.step, Step::Delete(_)) && found.is_none() && history.unknown_outcomes > 0;
+        if gone || written_by.is_some_and(|by| by == token) {
+            return Ok(());
         }
-        meter::consumed(Kind::Write, consumed.as_ref());
-        Ok(())
+        let refused = action.condition.iter().map(|(_, cause)| Refused { cause: cause.clone(), found: found.clone().map(Item) });
+        Err(Attempt::Refused(refused.collect()))
     }
 
     /// Makes all of these writes or none: at most 100, of different items. A lost answer does no harm, since every
@@ -262,58 +238,26 @@ impl Table {
     fn in_transaction<C>(&self, action: &Action<C>) -> TransactWriteItem {
         let mut placeholders = Placeholders::default();
         let condition = action.condition.as_ref().map(|(condition, _)| placeholders.condition(condition));
-        let found = Some(ReturnValuesOnConditionCheckFailure::AllOld);
         let built = "every field that the service demands is given";
         let item = TransactWriteItem::builder();
         match &action.step {
-            Step::Put(attributes) => item.put(
-                Put::builder()
-                    .table_name(&self.name)
-                    .set_item(Some(attributes.clone()))
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(some(placeholders.names))
-                    .set_expression_attribute_values(some(placeholders.values))
-                    .set_return_values_on_condition_check_failure(found)
-                    .build()
-                    .expect(built),
-            ),
-            Step::Update(key, update) => {
-                let update = placeholders.update(update);
-                item.update(
-                    TransactUpdate::builder()
-                        .table_name(&self.name)
-                        .set_key(Some(key.clone().into_attributes()))
-                        .update_expression(update)
-                        .set_condition_expression(condition)
-                        .set_expression_attribute_names(some(placeholders.names))
-                        .set_expression_attribute_values(some(placeholders.values))
-                        .set_return_values_on_condition_check_failure(found)
-                        .build()
-                        .expect(built),
-                )
+            Step::Put(attributes) => {
+                let put = Put::builder().table_name(&self.name).set_item(Some(attributes.clone()));
+                item.put(conditioned!(put, condition, placeholders).build().expect(built))
             }
-            Step::Delete(key) => item.delete(
-                Delete::builder()
-                    .table_name(&self.name)
-                    .set_key(Some(key.clone().into_attributes()))
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(some(placeholders.names))
-                    .set_expression_attribute_values(some(placeholders.values))
-                    .set_return_values_on_condition_check_failure(found)
-                    .build()
-                    .expect(built),
-            ),
-            Step::Check(key) => item.condition_check(
-                ConditionCheck::builder()
-                    .table_name(&self.name)
-                    .set_key(Some(key.clone().into_attributes()))
-                    .set_condition_expression(condition)
-                    .set_expression_attribute_names(some(placeholders.names))
-                    .set_expression_attribute_values(some(placeholders.values))
-                    .set_return_values_on_condition_check_failure(found)
-                    .build()
-                    .expect(built),
-            ),
+            Step::Update(key, update) => {
+                let expression = placeholders.update(update);
+                let update = TransactUpdate::builder().table_name(&self.name).set_key(Some(key.clone().into_attributes()));
+                item.update(conditioned!(update.update_expression(expression), condition, placeholders).build().expect(built))
+            }
+            Step::Delete(key) => {
+                let delete = Delete::builder().table_name(&self.name).set_key(Some(key.clone().into_attributes()));
+                item.delete(conditioned!(delete, condition, placeholders).build().expect(built))
+            }
+            Step::Check(key) => {
+                let check = ConditionCheck::builder().table_name(&self.name).set_key(Some(key.clone().into_attributes()));
+                item.condition_check(conditioned!(check, condition, placeholders).build().expect(built))
+            }
         }
         .build()
     }
@@ -368,7 +312,7 @@ fn some<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
 /// Why a transaction was not made: conditions first, since no other attempt would meet better ones.
 fn cancelled<C: Clone>(actions: &[Action<C>], error: &SdkError<TransactWriteItemsError>) -> Attempt<C> {
     let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
-        return Attempt::of(error);
+        return Attempt::Failed(nature_of(error), text_of(error));
     };
     let reasons = cancelled.cancellation_reasons();
     let refused: Vec<Refused<C>> = reasons

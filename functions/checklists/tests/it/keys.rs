@@ -1,0 +1,175 @@
+//! API keys at the door: which open it, what is kept of them, and what it costs.
+
+use checklists::KEYS;
+use checklists::members::Role;
+use dynoxide::AttributeValue;
+use http::StatusCode;
+use jiff::SignedDuration;
+use onepost_cloud::table::faults::Fault;
+use onepost_cloud::table::{Usage, measured};
+use onepost_core::auth::{MintedKey, Pepper, Peppers};
+use onepost_core::http::Response;
+use onepost_core::id::{Entropy, Ids};
+use serde_json::json;
+
+use crate::world::World;
+
+const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+
+async fn knock(world: &World, key: &str) -> (StatusCode, Usage) {
+    let (response, usage) = measured(world.post(key, LIST)).await;
+    (response.status(), usage)
+}
+
+fn refused_in_full(response: &Response) -> (StatusCode, Vec<(String, String)>, String) {
+    let headers = response.headers().iter().filter(|(name, _)| *name != "x-request-id");
+    let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+    (response.status(), headers, String::from_utf8(response.body().to_vec()).unwrap())
+}
+
+/// Bytes that begin alike and end as told, so that two keys have one id and two secrets.
+struct Ending(u8);
+
+impl Entropy for Ending {
+    fn fill(&self, bytes: &mut [u8]) {
+        for (place, byte) in bytes.iter_mut().enumerate() {
+            *byte = if place < 12 { 7 } else { self.0 };
+        }
+    }
+}
+
+fn peppers(current: u8, previous: Option<u8>) -> Peppers {
+    Peppers::new(Pepper::new(&current.to_string(), [current; 32]), previous.map(|secret| Pepper::new(&secret.to_string(), [secret; 32])))
+}
+
+#[tokio::test]
+async fn a_text_that_is_no_key_is_refused_without_a_look_at_the_table() {
+    let world = World::new().await;
+    let key = &world.home.key;
+    let typo = format!("{}{}", &key[..30], if key.as_bytes()[30] == b'x' { "y" } else { "x" }) + &key[31..];
+    for text in ["", "x", "rdk_live_", &typo, &key[..48], &format!("{key}0"), &"x".repeat(100_000), &key.replace("rdk_live", "rdk_test")] {
+        let (status, usage) = knock(&world, text).await;
+        assert_eq!((status, usage), (StatusCode::UNAUTHORIZED, Usage::default()), "{text:.60}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_revoked_and_expired_keys_and_a_wrong_secret_are_told_the_same() {
+    let world = World::new().await;
+    let (home, owner) = (&world.home.organisation.id, &world.home.owner.user_id);
+    let org = world.home_org();
+    let [kept, forged] = [1, 2].map(|end| MintedKey::new(KEYS, &Ids::from_entropy(Ending(end)), &peppers(7, None), &org, owner, "k", world.now()));
+    world.store.add_key(&org, &kept).await.unwrap();
+    assert_eq!((kept.plain.id(), knock(&world, kept.plain.reveal()).await.0), (forged.plain.id(), StatusCode::OK));
+
+    let revoked = world.desk.mint_key(home, owner, "revoked", None).await.unwrap();
+    assert_eq!(knock(&world, revoked.plain.reveal()).await.0, StatusCode::OK);
+    world.desk.revoke_key(home, &revoked.record.id).await.unwrap();
+    let end = world.now() + SignedDuration::from_mins(1);
+    let expiring = world.desk.mint_key(home, owner, "expiring", Some(end)).await.unwrap();
+    world.clock.advance(SignedDuration::from_mins(1) - SignedDuration::from_millis(1));
+    assert_eq!(knock(&world, expiring.plain.reveal()).await.0, StatusCode::OK);
+    world.clock.advance(SignedDuration::from_millis(1));
+
+    let malformed = refused_in_full(&world.post("rdk_live_x", LIST).await);
+    assert_eq!(malformed.0, StatusCode::UNAUTHORIZED);
+    assert!(malformed.1.contains(&("www-authenticate".into(), "Bearer".into())), "{malformed:?}");
+    let unknown = KEYS.mint(&Ids::default());
+    for key in [&unknown, &forged.plain, &revoked.plain, &expiring.plain] {
+        assert_eq!(refused_in_full(&world.post(key.reveal(), LIST).await), malformed);
+        let cost = Usage { reads: 1.0, writes: 0.0, round_trips: 1 };
+        assert_eq!(knock(&world, key.reveal()).await.1, cost);
+    }
+}
+
+#[tokio::test]
+async fn a_rotated_key_works_until_the_overlap_is_over() {
+    let world = World::new().await;
+    let (home, owner) = (&world.home.organisation.id, &world.home.owner.user_id);
+    let old = world.desk.mint_key(home, owner, "ci", None).await.unwrap();
+    let new = world.desk.rotate_key(home, &old.record.id, SignedDuration::from_hours(1)).await.unwrap();
+    let opens = async |key: &str| knock(&world, key).await.0 == StatusCode::OK;
+    assert!(opens(old.plain.reveal()).await && opens(new.plain.reveal()).await);
+    world.clock.advance(SignedDuration::from_hours(1));
+    assert!(!opens(old.plain.reveal()).await && opens(new.plain.reveal()).await);
+}
+
+#[tokio::test]
+async fn the_hour_of_use_is_written_once_an_hour() {
+    let world = World::new().await;
+    let used = |writes| (StatusCode::OK, Usage { reads: 1.0, writes, round_trips: 1 + u64::from(writes > 0.0) });
+    assert_eq!(knock(&world, &world.home.key).await, used(1.0));
+    for _ in 0..3 {
+        assert_eq!(knock(&world, &world.home.key).await, used(0.0));
+    }
+    world.clock.advance(SignedDuration::from_mins(60) - SignedDuration::from_millis(1));
+    assert_eq!(knock(&world, &world.home.key).await, used(0.0));
+    world.clock.advance(SignedDuration::from_millis(1));
+    assert_eq!(knock(&world, &world.home.key).await, used(1.0));
+    let keys = world.desk.keys(&world.home.organisation.id).await.unwrap();
+    assert_eq!(keys[0].last_used_at, Some(world.now()));
+}
+
+/// Noting the use is a kindness to whoever looks at the list of keys; the caller does not depend on it.
+#[tokio::test]
+async fn a_caller_is_let_in_though_the_use_cannot_be_noted() {
+    let world = World::new().await;
+    for _ in 0..6 {
+        world.faults.next("UpdateItem", Fault::ServerError);
+    }
+    assert_eq!(knock(&world, &world.home.key).await.0, StatusCode::OK);
+    assert_eq!(world.faults.left(), 0);
+}
+
+#[tokio::test]
+async fn a_key_outlives_a_rotation_of_the_pepper_and_is_hashed_anew_at_its_next_use() {
+    let mut world = World::new().await;
+    let key = world.home.key.clone();
+    knock(&world, &key).await;
+    world.serve_with(peppers(8, Some(7)));
+    // Used this hour already, and written all the same.
+    assert_eq!(knock(&world, &key).await, (StatusCode::OK, Usage { reads: 1.0, writes: 1.0, round_trips: 2 }));
+    assert_eq!(knock(&world, &key).await.1.writes, 0.0);
+    world.serve_with(peppers(9, Some(8)));
+    assert_eq!(knock(&world, &key).await.0, StatusCode::OK);
+    // One that slept through two rotations is lost.
+    world.serve_with(peppers(11, Some(10)));
+    assert_eq!(knock(&world, &key).await.0, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn the_table_holds_a_digest_and_no_piece_of_the_secret() {
+    let world = World::new().await;
+    let key = &world.home.key;
+    let (id, secret) = (&key["rdk_live_".len()..][..12], &key["rdk_live_".len() + 12..][..22]);
+    world.call("create_asset", json!({ "name": "Van" })).await.done();
+    let rows = world.rows();
+    let row = rows.iter().find(|row| row["pk"] == AttributeValue::S(format!("K#{id}"))).unwrap();
+    assert!(matches!(&row["digest"], AttributeValue::B(digest) if digest.len() == 32), "{row:?}");
+    for row in &rows {
+        let (text, mut bytes) = (format!("{row:?}"), Vec::new());
+        row.values().for_each(|value| if let AttributeValue::B(blob) = value { bytes.extend_from_slice(blob) });
+        for piece in secret.as_bytes().windows(6) {
+            let piece = std::str::from_utf8(piece).unwrap();
+            assert!(!text.contains(piece) && !bytes.windows(6).any(|window| window == piece.as_bytes()), "{piece} of the secret is in {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_goes_on_without_its_maker_but_manages_no_members() {
+    let world = World::new().await;
+    let (ada, key) = world.colleague("ada@home.example", Role::Owner).await;
+    let (mia, _) = world.colleague("mia@home.example", Role::Member).await;
+    world.call("remove_member", json!({ "user_id": ada.user_id })).await.done();
+    let call = |tool: &'static str, arguments| world.call_with(&key, tool, arguments);
+    assert_eq!(call("invite_member", json!({ "email": "new@home.example" })).await.code(), "forbidden");
+    assert_eq!(call("remove_member", json!({ "user_id": mia.user_id })).await.code(), "forbidden");
+    let template = world.template().await;
+    let run = call("create_run", json!({ "template_id": template })).await.done();
+    let read = call("get_run", json!({ "run_id": run["run_id"] })).await.done();
+    assert_eq!(read["created_by"], ada.user_id);
+    for (tool, arguments) in [("list_runs", json!({})), ("list_members", json!({})), ("delete_run", json!({ "run_id": run["run_id"] }))] {
+        call(tool, arguments).await.done();
+    }
+}
