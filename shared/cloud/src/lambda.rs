@@ -16,7 +16,7 @@ pub async fn serve(endpoint: impl Endpoint + 'static) -> Result<(), lambda_http:
     let endpoint = Arc::new(Observed(endpoint));
     lambda_http::run(service_fn(move |event| {
         let endpoint = endpoint.clone();
-        async move { Ok::<_, lambda_http::Error>(answer(endpoint.as_ref(), event).await?) }
+        async move { answer(endpoint.as_ref(), event).await }
     }))
     .await
 }

@@ -14,9 +14,12 @@
 
 use serde_json::{Map, Value, json};
 
-/// A tool's refusal or failure.
+/// A tool's refusal or failure. Boxed: results are moved about far more often than errors are made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolError {
+pub struct ToolError(Box<Parts>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Parts {
     code: &'static str,
     status: u16,
     message: String,
@@ -38,7 +41,7 @@ pub enum Dialect {
 
 impl ToolError {
     fn new(code: &'static str, status: u16, message: impl Into<String>) -> Self {
-        Self { code, status, message: message.into(), details: None, retry_after: None, cause: None }
+        Self(Box::new(Parts { code, status, message: message.into(), details: None, retry_after: None, cause: None }))
     }
 
     /// The thing named by an id is not there, or is another organisation's: the same answer.
@@ -78,7 +81,9 @@ impl ToolError {
 
     /// Too much at this moment; the same call may pass after `seconds`.
     pub fn try_again(code: &'static str, message: impl Into<String>, seconds: u32) -> Self {
-        Self { retry_after: Some(seconds), ..Self::new(code, 503, message) }
+        let mut error = Self::new(code, 503, message);
+        error.0.retry_after = Some(seconds);
+        error
     }
 
     /// The answer is larger than the transport carries.
@@ -90,51 +95,51 @@ impl ToolError {
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         let message = "Something failed on our side. Read back what you meant to change before you try again; \
                        if it stays, report the request id.";
-        Self { cause: Some(cause.to_string()), ..Self::new("internal_error", 500, message) }
+        Self::new("internal_error", 500, message).with_cause(cause)
     }
 
     /// Adds facts that a program can act on.
     #[must_use]
     pub fn with_details(mut self, details: Value) -> Self {
-        self.details = Some(details);
+        self.0.details = Some(details);
         self
     }
 
     /// Adds a line for the log.
     #[must_use]
     pub fn with_cause(mut self, cause: impl std::fmt::Display) -> Self {
-        self.cause = Some(cause.to_string());
+        self.0.cause = Some(cause.to_string());
         self
     }
 
     /// The stable code.
     pub fn code(&self) -> &'static str {
-        self.code
+        self.0.code
     }
 
     /// The HTTP status that a REST route answers for it.
     pub fn status(&self) -> u16 {
-        self.status
+        self.0.status
     }
 
     /// The text for the caller.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// The facts for a program.
     pub fn details(&self) -> Option<&Value> {
-        self.details.as_ref()
+        self.0.details.as_ref()
     }
 
     /// The text for the log.
     pub fn cause(&self) -> Option<&str> {
-        self.cause.as_deref()
+        self.0.cause.as_deref()
     }
 
     /// Whether it is our fault.
     pub fn is_internal(&self) -> bool {
-        self.status == 500
+        self.0.status == 500
     }
 }
 
@@ -144,23 +149,23 @@ impl Dialect {
         let request_id = error.is_internal().then_some(request_id);
         match self {
             Self::Message => match request_id {
-                Some(id) => json!({ "error": format!("{} (request id {id})", error.message) }),
-                None => json!({ "error": error.message }),
+                Some(id) => json!({ "error": format!("{} (request id {id})", error.0.message) }),
+                None => json!({ "error": error.0.message }),
             },
             Self::CodeAndMessage => {
                 let mut body = Map::new();
-                body.insert("error".into(), error.code.into());
-                body.insert("message".into(), error.message.clone().into());
+                body.insert("error".into(), error.0.code.into());
+                body.insert("message".into(), error.0.message.clone().into());
                 extend(&mut body, error, request_id);
                 Value::Object(body)
             }
             Self::Problem(base) => {
                 let mut body = Map::new();
-                body.insert("type".into(), format!("{base}{}", error.code).into());
-                body.insert("title".into(), error.code.replace('_', " ").into());
-                body.insert("status".into(), error.status.into());
-                body.insert("detail".into(), error.message.clone().into());
-                body.insert("code".into(), error.code.into());
+                body.insert("type".into(), format!("{base}{}", error.0.code).into());
+                body.insert("title".into(), error.0.code.replace('_', " ").into());
+                body.insert("status".into(), error.0.status.into());
+                body.insert("detail".into(), error.0.message.clone().into());
+                body.insert("code".into(), error.0.code.into());
                 extend(&mut body, error, request_id);
                 Value::Object(body)
             }
@@ -169,10 +174,10 @@ impl Dialect {
 }
 
 fn extend(body: &mut Map<String, Value>, error: &ToolError, request_id: Option<&str>) {
-    if let Some(details) = &error.details {
+    if let Some(details) = &error.0.details {
         body.insert("details".into(), details.clone());
     }
-    if let Some(seconds) = error.retry_after {
+    if let Some(seconds) = error.0.retry_after {
         body.insert("retry_after".into(), seconds.into());
     }
     if let Some(id) = request_id {

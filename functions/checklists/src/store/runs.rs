@@ -205,7 +205,7 @@ impl Store {
                     self.entries(org, RunStatus::InProgress, Some(lapsed(now)), wanted),
                 )?;
                 let mut all: Vec<ListEntry> = expired.into_iter().chain(pending).chain(in_progress).collect();
-                all.sort_by(|one, other| other.place().cmp(&one.place()));
+                all.sort_by_key(|entry| std::cmp::Reverse(entry.place()));
                 all
             }
             Some(status) => self.entries(org, status, status.is_active().then(|| live(now)), wanted).await?,

@@ -91,7 +91,11 @@ impl Store {
         if !file.run.status.is_active() || !file.run.has_lapsed(now) {
             return Ok(());
         }
-        self.change_run(org, run_id, None, &Command::Expire, now).await.map(|_| ())
+        match self.change_run(org, run_id, None, &Command::Expire, now).await {
+            // Extended, handed in or deleted in this very moment: there is nothing to settle any more.
+            Err(error) if matches!(error.code(), "not_expired" | "run_completed" | "run_cancelled" | "run_not_found") => Ok(()),
+            settled => settled.map(|_| ()),
+        }
     }
 
     async fn template_of(&self, org: &Org, file: &RunFile) -> Result<Template, ToolError> {

@@ -1,7 +1,10 @@
 //! The product through its front door: bytes in, bytes out, on a real SDK client and an embedded DynamoDB.
 
+#![allow(clippy::unwrap_used, reason = "tests may, and Clippy sees only the functions marked as tests")]
+
 mod asset_lists;
 mod assets;
+mod costs;
 mod keys;
 mod members;
 mod run_deletion;

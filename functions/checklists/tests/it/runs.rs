@@ -185,7 +185,7 @@ async fn the_plan_limits_the_runs_of_a_calendar_month() {
     world.clock.advance(SignedDuration::from_mins(29));
     dispatch().await.done();
     // A plan without runs, and one that shrank below what is used.
-    for (runs, used) in [(0, 0), (1, 1)] {
+    for (runs, used) in [(0, 1), (1, 1)] {
         world.desk.change_plan(&world.home.organisation.id, plan(runs)).await.unwrap();
         let details = json!({ "limit": runs, "used": used, "resets_at": "2026-07-01T00:00:00Z" });
         assert_eq!(dispatch().await.refusal()["details"], details);

@@ -1,5 +1,7 @@
 //! The table against an embedded DynamoDB through the real SDK client, with faults on command.
 
+#![allow(clippy::unwrap_used, reason = "tests may, and Clippy sees only the functions marked as tests")]
+
 mod faults;
 mod queries;
 mod units;
