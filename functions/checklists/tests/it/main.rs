@@ -5,12 +5,15 @@
 mod asset_lists;
 mod assets;
 mod costs;
+mod isolation;
+mod faults;
 mod keys;
+mod mail;
 mod members;
+mod model;
 mod run_deletion;
 mod run_lists;
 mod run_states;
 mod runs;
 mod templates;
-mod model;
 mod world;

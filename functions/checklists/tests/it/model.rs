@@ -17,8 +17,8 @@ use system::System;
 
 use crate::world::START;
 
-/// Every so many steps everything is compared.
-const THOROUGH: usize = 18;
+/// Every so many steps the stored rows are compared; at the end, everything.
+const THOROUGH: usize = 5;
 
 impl ReferenceStateMachine for Model {
     type State = Self;
@@ -65,7 +65,7 @@ impl StateMachineTest for Product {
 
     fn check_invariants(system: &System, model: &Model) {
         if model.steps.is_multiple_of(THOROUGH) {
-            system.compare_everything(model);
+            system.compare_stored(model);
         }
     }
 
@@ -86,5 +86,5 @@ proptest_state_machine::prop_state_machine! {
     #![proptest_config(config())]
 
     #[test]
-    fn whatever_happens_in_two_organisations_the_product_answers_as_the_model(sequential 40 => Product);
+    fn whatever_happens_in_two_organisations_the_product_answers_as_the_model(sequential 36 => Product);
 }

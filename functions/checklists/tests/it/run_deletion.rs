@@ -249,3 +249,23 @@ async fn an_asset_is_judged_by_what_its_lapsed_run_became_meanwhile() {
         }
     }
 }
+
+/// A throttled table hands a batch back; it is sent again after a pause, and not for ever.
+#[tokio::test]
+async fn rows_that_a_throttled_table_hands_back_are_deleted_at_the_next_attempt() {
+    let case = Case::new().await.answered().await;
+    for _ in 0..2 {
+        case.world.faults.next("BatchWriteItem", Fault::Undone);
+    }
+    case.delete().await.done();
+    case.is_gone().await;
+
+    let case = Case::new().await.answered().await;
+    for _ in 0..6 {
+        case.world.faults.next("BatchWriteItem", Fault::Undone);
+    }
+    assert_eq!(case.delete().await.code(), "busy");
+    case.is_out_of_sight().await;
+    assert_eq!(case.delete().await.code(), "run_not_found");
+    case.is_gone().await;
+}

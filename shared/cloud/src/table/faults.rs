@@ -3,7 +3,7 @@
 //! It stands where the SDK's HTTP client stands, so that everything above it is the code that runs in the cloud.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use aws_config::SdkConfig;
@@ -30,7 +30,9 @@ pub enum Fault {
     CutBefore,
     /// The request is carried out and its answer is lost.
     CutAfter,
-    /// The answer comes after this long.
+    /// A batch is handed back undone.
+    Undone,
+    /// The answer comes after this long; with no time at all, nothing goes wrong.
     Slow(Duration),
     /// The request waits until it is released. The first half tells that it has arrived.
     Held(oneshot::Sender<()>, oneshot::Receiver<()>),
@@ -38,12 +40,18 @@ pub enum Fault {
 
 /// Faults to come, each for the next request of an operation.
 #[derive(Debug, Clone, Default)]
-pub struct Faults(Arc<Mutex<VecDeque<(&'static str, Fault)>>>);
+pub struct Faults(Arc<Mutex<Script>>);
+
+#[derive(Debug, Default)]
+struct Script {
+    to_come: VecDeque<(&'static str, Fault)>,
+    seen: Vec<String>,
+}
 
 impl Faults {
     /// Lets the next request of this operation (`PutItem`, say) go wrong.
     pub fn next(&self, operation: &'static str, fault: Fault) {
-        self.0.lock().expect("no holder of the faults panics").push_back((operation, fault));
+        self.script().to_come.push_back((operation, fault));
     }
 
     /// Holds the next request of this operation: the first half resolves when it has arrived, the second releases it.
@@ -56,7 +64,17 @@ impl Faults {
 
     /// How many faults have not happened yet.
     pub fn left(&self) -> usize {
-        self.0.lock().expect("no holder of the faults panics").len()
+        self.script().to_come.len()
+    }
+
+    /// Lets nothing more go wrong.
+    pub fn forget(&self) {
+        self.script().to_come.clear();
+    }
+
+    /// The operations of all requests since this was asked last.
+    pub fn operations(&self) -> Vec<String> {
+        std::mem::take(&mut self.script().seen)
     }
 
     /// The same configuration with this connector in front of its own.
@@ -69,9 +87,14 @@ impl Faults {
     }
 
     fn take(&self, operation: &str) -> Option<Fault> {
-        let mut faults = self.0.lock().expect("no holder of the faults panics");
-        let at = faults.iter().position(|(of, _)| *of == operation)?;
-        faults.remove(at).map(|(_, fault)| fault)
+        let mut script = self.script();
+        script.seen.push(operation.to_owned());
+        let at = script.to_come.iter().position(|(of, _)| *of == operation)?;
+        script.to_come.remove(at).map(|(_, fault)| fault)
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.0.lock().expect("no holder of the faults panics")
     }
 }
 
@@ -104,6 +127,7 @@ impl HttpConnector for Faulty<SharedHttpConnector> {
                     client.call(request).await?;
                     Err(cut())
                 }
+                Fault::Undone => Ok(handed_back(&request)),
                 Fault::Slow(pause) => {
                     tokio::time::sleep(pause).await;
                     client.call(request).await
@@ -116,6 +140,14 @@ impl HttpConnector for Faulty<SharedHttpConnector> {
             }
         })
     }
+}
+
+fn handed_back(request: &HttpRequest) -> HttpResponse {
+    let body: serde_json::Value = serde_json::from_slice(request.body().bytes().unwrap_or_default()).unwrap_or_default();
+    let answer = serde_json::json!({ "UnprocessedItems": body["RequestItems"] });
+    let mut response = HttpResponse::new(StatusCode::try_from(200).expect("a status of three digits"), SdkBody::from(answer.to_string()));
+    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+    response
 }
 
 fn cut() -> ConnectorError {

@@ -93,16 +93,20 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Reads up to `limit` items, however many requests that takes: a page that a filter emptied is not the end.
+    /// Reads up to `limit` items, however many requests that takes: a page that a filter emptied is not the end. Behind
+    /// a filter each request reaches further than the one before, so that neither a filter that lets all pass reads
+    /// more than the page, nor one that lets few pass takes many requests.
     pub async fn page<T: DeserializeOwned>(self, limit: usize) -> Result<Page<T>, TableError> {
         let mut items: Vec<Item> = Vec::new();
         let mut from = None;
+        // One more than asked for tells whether there is more.
+        let mut reach = limit.saturating_add(1);
         loop {
-            // One more than asked for tells whether there is more.
-            let wanted = limit.saturating_add(1) - items.len();
-            let (read, next) = self.request(from, self.filter.is_none().then_some(wanted)).await?;
+            let wanted = if self.filter.is_some() { reach } else { limit.saturating_add(1) - items.len() };
+            let (read, next) = self.request(from, Some(wanted)).await?;
             items.extend(read);
             from = next;
+            reach = reach.saturating_mul(4);
             if items.len() > limit || from.is_none() {
                 break;
             }

@@ -1,6 +1,7 @@
 //! Writes: each carries its own conditions, and each condition the cause to report when it does not hold.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
@@ -265,26 +266,27 @@ impl Table {
     /// Takes items away, in batches and in no order. Items that are gone already are no fault.
     pub async fn delete_all(&self, keys: Vec<Key>) -> Result<(), TableError> {
         for batch in keys.chunks(MOST_DELETIONS) {
-            let mut left: Vec<WriteRequest> = batch.iter().map(|key| deletion(key.clone().into_attributes())).collect();
-            while !left.is_empty() {
-                let answer = retrying(
-                    |_| {
-                        meter::round_trip();
-                        self.client
-                            .batch_write_item()
-                            .request_items(&self.name, left.clone())
-                            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                            .send()
-                    },
-                    nature_of,
-                )
-                .await
-                .map_err(|error| TableError::new(nature_of(&error), text_of(&error)))?;
-                meter::consumed(Kind::Write, answer.consumed_capacity());
-                left = answer.unprocessed_items.and_then(|mut left| left.remove(&self.name)).unwrap_or_default();
-            }
+            let left = Mutex::new(batch.iter().map(|key| deletion(key.clone().into_attributes())).collect());
+            let deleted = retrying(|_| self.delete_some(&left), |(nature, _)| *nature).await;
+            deleted.map_err(|(nature, cause)| TableError::new(nature, cause))?;
         }
         Ok(())
+    }
+
+    /// One attempt at a batch. What a throttled table hands back undone is left for the next one, after a pause.
+    async fn delete_some(&self, left: &Mutex<Vec<WriteRequest>>) -> Result<(), (Nature, String)> {
+        let batch = left.lock().expect("no holder of the batch panics").clone();
+        meter::round_trip();
+        let request = self.client.batch_write_item().request_items(&self.name, batch);
+        let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        let answer = answer.map_err(|error| (nature_of(&error), text_of(&error)))?;
+        meter::consumed(Kind::Write, answer.consumed_capacity());
+        let undone = answer.unprocessed_items.and_then(|mut undone| undone.remove(&self.name)).unwrap_or_default();
+        if undone.is_empty() {
+            return Ok(());
+        }
+        *left.lock().expect("no holder of the batch panics") = undone;
+        Err((Nature::Busy, "a batch was handed back undone".to_owned()))
     }
 
     /// The keys of all items of a partition, for taking them away.

@@ -2,31 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use dynoxide::Database;
-use dynoxide::actions::scan::ScanRequest;
 use dynoxide::types::AttributeValue;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::reference::{Model, Organisation};
 use super::system::Names;
+use crate::world::Row;
 
 /// Partition and sort key, and what counts of the row.
 pub type Rows = BTreeMap<(String, String), Value>;
 
-/// All items of the table, as JSON.
-pub fn items(database: &Database) -> Vec<BTreeMap<String, Value>> {
-    let (mut items, mut from) = (Vec::new(), None);
-    loop {
-        let scan = ScanRequest { table_name: "checklists".into(), exclusive_start_key: from, ..ScanRequest::default() };
-        let page = database.scan(scan).unwrap();
-        let read = page.items.unwrap_or_default().into_iter();
-        items.extend(read.map(|item| item.iter().map(|(name, value)| (name.clone(), plain(value))).collect()));
-        from = page.last_evaluated_key;
-        if from.is_none() {
-            return items;
-        }
-    }
+/// An item as JSON.
+pub fn as_json(row: &Row) -> Map<String, Value> {
+    row.iter().map(|(name, value)| (name.clone(), plain(value))).collect()
 }
 
 fn plain(value: &AttributeValue) -> Value {
@@ -36,24 +25,24 @@ fn plain(value: &AttributeValue) -> Value {
         AttributeValue::BOOL(value) => json!(value),
         AttributeValue::B(bytes) => json!(bytes),
         AttributeValue::L(list) => list.iter().map(plain).collect(),
-        AttributeValue::M(map) => map.iter().map(|(name, value)| (name.clone(), plain(value))).collect::<serde_json::Map<_, _>>().into(),
+        AttributeValue::M(map) => map.iter().map(|(name, value)| (name.clone(), plain(value))).collect::<Map<_, _>>().into(),
         other => json!(format!("{other:?}")),
     }
 }
 
 /// The rows that are stored. Those of keys and of invitations (which linger until they are cleaned up) are left out,
 /// and an address is told by who holds it.
-pub fn rows(database: &Database, names: &Names, organisations: [&str; 2]) -> Rows {
+pub fn rows(all: &[Row], names: &Names, organisations: [&str; 2]) -> Rows {
     let mut rows = Rows::new();
-    for item in items(database) {
+    for item in all.iter().map(as_json) {
         let (pk, sk) = (item["pk"].as_str().unwrap(), item["sk"].as_str().unwrap());
         let of_one = organisations.iter().any(|org| pk.strip_prefix(org).is_some_and(|rest| rest.starts_with('#')));
         let link = pk.starts_with("L#");
-        if !(of_one || link) || ["META", "K#", "I#"].iter().any(|left_out| pk.ends_with("#O") && sk.starts_with(left_out)) {
+        if !(of_one || link) || ["K#", "I#"].iter().any(|left_out| pk.ends_with("#O") && sk.starts_with(left_out)) {
             continue;
         }
         let of = |attributes: &[&str]| attributes.iter().filter_map(|name| Some(((*name).to_owned(), item.get(*name)?.clone()))).collect();
-        let counts = of(&["active", "expires_ms", "holder", "org", "withdrawn", "runs", "status", "st"]);
+        let counts = of(&["n_members", "n_owners", "n_templates", "n_assets", "active", "expires_ms", "holder", "org", "withdrawn", "runs", "status", "st"]);
         let place = if sk.starts_with("E#") { format!("E#{}", item["holder"].as_str().unwrap()) } else { sk.to_owned() };
         let row = names.with_labels(&json!([pk, place, Value::Object(counts)]));
         let text = |n: usize| row[n].as_str().unwrap().to_owned();
@@ -73,10 +62,13 @@ pub fn expected(model: &Model) -> Rows {
 
 fn of_house(house: &Organisation, org: &str, rows: &mut Rows) {
     let mut put = |room: String, place: String, counts: Value| {
-        let counts: serde_json::Map<String, Value> =
+        let counts: Map<String, Value> =
             counts.as_object().unwrap().clone().into_iter().filter(|(_, value)| !value.is_null()).collect();
         rows.insert((room, place), counts.into());
     };
+    let row = house.row();
+    let counts = json!({ "n_members": row["members"], "n_owners": row["owners"], "n_templates": row["templates"], "n_assets": row["assets"] });
+    put(format!("{org}#O"), "META".into(), counts);
     for (month, runs) in &house.usage {
         put(format!("{org}#O"), format!("USE#{month}"), json!({ "runs": runs }));
     }
