@@ -5,7 +5,7 @@ use checklists::operator::NewKey;
 use checklists::store::Organisation;
 use jiff::Timestamp;
 use onepost_core::auth::KeyRecord;
-use onepost_core::error::{Dialect, ToolError};
+use onepost_core::error::ToolError;
 use serde_json::{Value, json};
 
 use crate::connect::Unreachable;
@@ -15,8 +15,8 @@ use crate::connect::Unreachable;
 pub enum Answer {
     /// A new organisation and its owner.
     Founded(Organisation, Member),
-    /// An organisation.
-    Organisation(Organisation),
+    /// An organisation, and its runs of this month.
+    Organisation(Organisation, u32),
     /// Members.
     Members(Vec<Member>),
     /// A member who was added or changed.
@@ -66,7 +66,15 @@ impl Failure {
             (Self::Unreachable(error), true) => json!({ "error": "unreachable", "message": error.to_string() }).to_string(),
             // The operator is the one who reads causes.
             (Self::Refused(error), false) => error.cause().map_or_else(|| error.message().to_owned(), |cause| format!("{} ({cause})", error.message())),
-            (Self::Refused(error), true) => Dialect::CodeAndMessage.render(error, "-").to_string(),
+            (Self::Refused(error), true) => {
+                let mut told = json!({ "error": error.code(), "message": error.message() });
+                for (member, value) in [("details", error.details().cloned()), ("cause", error.cause().map(Value::from))] {
+                    if let Some(value) = value {
+                        told[member] = value;
+                    }
+                }
+                told.to_string()
+            }
         }
     }
 }
@@ -77,10 +85,22 @@ impl Answer {
         if as_json { format!("{:#}", self.to_json()) } else { self.to_text() }
     }
 
+    /// What to do about an answer that nobody has seen.
+    pub fn what_to_do_unseen(&self) -> String {
+        match self {
+            Self::NewKey(key) => format!("The key {} was made and nobody has seen it: revoke it.", key.record.id),
+            _ => "Ask for it again.".to_owned(),
+        }
+    }
+
     fn to_json(&self) -> Value {
         match self {
             Self::Founded(organisation, owner) => json!({ "organisation": organisation, "owner": owner }),
-            Self::Organisation(organisation) => json!(organisation),
+            Self::Organisation(organisation, runs) => {
+                let mut value = json!(organisation);
+                value["runs_this_month"] = json!(runs);
+                value
+            }
             Self::Members(members) => json!({ "data": members }),
             Self::Member(member) => json!(member),
             Self::Removed { user_id } => json!({ "removed": true, "user_id": user_id }),
@@ -97,9 +117,9 @@ impl Answer {
     fn to_text(&self) -> String {
         match self {
             Self::Founded(organisation, owner) => {
-                format!("{}\n\nowner         {}  {} <{}>", plan(organisation), owner.user_id, owner.name, owner.email)
+                format!("{}\n\nowner         {}  {} <{}>", plan(organisation, 0), owner.user_id, owner.name, owner.email)
             }
-            Self::Organisation(organisation) => plan(organisation),
+            Self::Organisation(organisation, runs) => plan(organisation, *runs),
             Self::Members(members) => table(["USER", "ROLE", "NAME", "EMAIL"], members.iter().map(member)),
             Self::Member(one) => table(["USER", "ROLE", "NAME", "EMAIL"], [member(one)].into_iter()),
             Self::Removed { user_id } => format!("Removed {user_id}."),
@@ -113,11 +133,11 @@ impl Answer {
     }
 }
 
-fn plan(organisation: &Organisation) -> String {
+fn plan(organisation: &Organisation, runs: u32) -> String {
     let Organisation { id, name, plan, default_expiry_hours, n_members, n_owners, n_templates, n_assets, .. } = organisation;
     let expiry = default_expiry_hours.map_or_else(|| "never".to_owned(), |hours| format!("after {hours} hours"));
     format!(
-        "organisation  {id}  {name}\nruns          {} per month\nmembers       {n_members} of {} ({n_owners} owner{})\ntemplates     {n_templates} of \
+        "organisation  {id}  {name}\nruns          {runs} of {} this month\nmembers       {n_members} of {} ({n_owners} owner{})\ntemplates     {n_templates} of \
          {}\nassets        {n_assets} of {}\nlinks expire  {expiry}, where the caller says nothing",
         plan.runs_per_month,
         plan.members,
@@ -134,8 +154,7 @@ fn member(member: &Member) -> [String; 4] {
 fn key(key: &KeyRecord) -> [String; 7] {
     let now = Timestamp::now();
     let state = match (key.revoked_at, key.expires_at) {
-        (Some(at), _) if at <= now => "revoked".to_owned(),
-        (Some(at), _) => format!("ends {}", minute(at)),
+        (Some(_), _) => "revoked".to_owned(),
         (None, Some(at)) if at <= now => "expired".to_owned(),
         (None, Some(at)) => format!("ends {}", minute(at)),
         (None, None) => "works".to_owned(),

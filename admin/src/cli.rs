@@ -212,7 +212,7 @@ impl OrgCommand {
                 let (organisation, owner) = desk.create_organisation(&name, &owner_name, &owner_email).await?;
                 Ok(Answer::Founded(organisation, owner))
             }
-            Self::Show { org } => Ok(Answer::Organisation(desk.organisation(&org).await?)),
+            Self::Show { org } => Ok(Answer::Organisation(desk.organisation(&org).await?, desk.runs_this_month(&org).await?)),
             Self::SetPlan(plan) => {
                 let change = PlanChange {
                     runs_per_month: plan.runs,
@@ -221,7 +221,8 @@ impl OrgCommand {
                     assets: plan.assets,
                     default_expiry_hours: if plan.no_expiry { Some(None) } else { plan.expiry_hours.map(Some) },
                 };
-                Ok(Answer::Organisation(desk.change_plan(&plan.org, change).await?))
+                let organisation = desk.change_plan(&plan.org, change).await?;
+                Ok(Answer::Organisation(organisation, desk.runs_this_month(&plan.org).await?))
             }
         }
     }

@@ -69,9 +69,9 @@ impl Place {
                 (config.clone(), config, Named { table: table.clone(), pepper_secret: pepper_secret.clone() })
             }
         };
-        let peppers = secrets::peppers(&vault, &named.pepper_secret).await.map_err(|error| match self {
-            Self::Local(folder) => Unreachable::NotRunning(folder.clone()),
-            Self::Cloud { .. } => error.into(),
+        let peppers = secrets::peppers(&vault, &named.pepper_secret).await.map_err(|error| match (self, &error) {
+            (Self::Local(folder), secrets::SecretError::Unanswered { .. }) => Unreachable::NotRunning(folder.clone()),
+            _ => error.into(),
         })?;
         Ok(Desk::new(Store::new(Table::new(&tables, named.table)), peppers, SystemClock))
     }

@@ -61,7 +61,14 @@ fn run_stack(options: Options) -> Result<(), Error> {
     let outcome = runtime.block_on(async {
         // Before anything starts, so that Ctrl-C at any moment is a clean stop.
         let mut signals = Signals::listen().map_err(Error::Signals)?;
-        let running = Stack::start(options).await?;
+        let running = tokio::select! {
+            started = Stack::start(options) => started?,
+            // A large file takes a while to check, and whoever asks to stop does not want to wait for that.
+            () = signals.next() => {
+                say("Stopping.");
+                return Ok(());
+            }
+        };
         greet(&running);
         signals.next().await;
         say("Stopping.");
@@ -71,7 +78,7 @@ fn run_stack(options: Options) -> Result<(), Error> {
             () = signals.next() => Ok(()),
         }
     });
-    // Connections that their clients keep half open hold no one up.
+    // Connections that their clients keep half open hold no one up, and neither does a file that is being checked.
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
 }

@@ -1,7 +1,7 @@
 //! What may go wrong, each as the one line that the person at the terminal reads.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A failure of the local stack. Its `Display` is a single line that says what happened and what to do about it; it
 /// never holds a secret or an item.
@@ -50,8 +50,25 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// Tables and secrets are good only together, and a part of them is not there.
+    #[error(
+        "The data in {} is not whole: {missing} is missing. Put it back, or move the whole folder away to start empty, or \
+         import an export into a new folder.",
+        .path.display()
+    )]
+    DataApart {
+        /// The folder.
+        path: PathBuf,
+        /// What is not there, and what says that it should be.
+        missing: String,
+    },
+
     /// A data file does not hold what it should.
-    #[error("The data file {} is broken: {reason}. Move it away to start empty, or import an export into a new folder.", .path.display())]
+    #[error(
+        "The data file {} is broken: {reason}. Move the whole folder {} away to start empty, or import an export into a new \
+         folder.",
+        .path.display(), folder_of(.path).display()
+    )]
     DataFileBroken {
         /// The file.
         path: PathBuf,
@@ -129,6 +146,10 @@ pub enum Error {
     /// The process cannot hear signals.
     #[error("The signals that stop the stack cannot be heard: {0}.")]
     Signals(io::Error),
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(file)
 }
 
 fn process(pid: &Option<u32>) -> String {

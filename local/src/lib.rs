@@ -6,7 +6,7 @@
 //! | [`products`] | what each product needs | makes its table, its secret and its demo organisation |
 //! | [`front`] | HTTP on one port | hands each product whole requests under its own prefix |
 //! | [`engines`] | DynamoDB, Secrets Manager | serves their wire protocols on loopback, for the real AWS SDK clients |
-//! | [`data`] | the data folder | makes it private, locks it, writes its files so that a crash leaves the old or the new one |
+//! | [`data`] | the data folder | makes it private, marks and locks it, writes its files so that a crash leaves the old or the new |
 //! | [`transfer`] | the export's lines | everything out of a data folder, and into another |
 //! | [`error`] | what may go wrong | one clear line for whoever started the program |
 //!

@@ -9,8 +9,8 @@ use onepost_cloud::telemetry;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    // A line a call. The DynamoDB engine warns of each refused request, and refusals are how conditional writes work.
-    telemetry::init("info,dynoxide=error");
+    // A line a call.
+    telemetry::init("info");
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::Error;
-use crate::data::{DataFolder, write_private};
+use crate::data::{DataFolder, Staging, write_private};
 use crate::engines::dynamodb::{DynamoDb, SWEEP_EVERY, Storage};
 use crate::engines::secrets::{SecretStore, SecretsManager};
 use crate::front::{Front, Limits};
@@ -46,17 +46,23 @@ impl Stack {
     /// Starts everything and returns when all of it answers.
     ///
     /// # Errors
-    /// The first thing that stands in the way; what had started until then is stopped again, and no data is changed.
+    /// The first thing that stands in the way; what had started until then stops again. A folder without data is then
+    /// still without. In one with data, rows past their TTL may have been deleted, and a product that the folder did not
+    /// know may have its table and its secret.
     pub async fn start(options: Options) -> Result<Running, Error> {
         let folder = DataFolder::open(&options.data)?;
         // Before the engines, which may have a large file to check.
         let front = Front::bind(options.port)?;
         let base_url = front.base_url().to_owned();
 
-        let secrets = SecretsManager::start(SecretStore::open(folder.secrets())?).await?;
-        let dynamodb = DynamoDb::start(Storage::File(folder.dynamodb()), SWEEP_EVERY).await?;
+        let is_first_start = !folder.holds_data()?;
+        if is_first_start {
+            plant(&folder).await?;
+        }
+        let (dynamodb, secrets) = engines(folder.dynamodb(), folder.secrets()).await?;
         let foundation = Foundation { folder: &folder, dynamodb: &dynamodb, secrets: &secrets, base_url: &base_url };
-        let products = products::start(&foundation).await?;
+        let mut products = products::start(&foundation).await?;
+        products.checklists.is_first_start |= is_first_start;
 
         let engines = json!({
             "dynamodb": dynamodb.url(),
@@ -83,6 +89,27 @@ impl Stack {
             folder,
         })
     }
+}
+
+/// Opens both files and serves them. A large one takes a while to read and to check, which is done off the async threads.
+async fn engines(tables: PathBuf, secrets: PathBuf) -> Result<(DynamoDb, SecretsManager), Error> {
+    let store = tokio::task::spawn_blocking(move || SecretStore::open(secrets));
+    let store = store.await.map_err(|reason| Error::Engine { engine: "Secrets Manager", reason: reason.to_string() })??;
+    let secrets = SecretsManager::start(store).await?;
+    let dynamodb = DynamoDb::start(Storage::File(tables), SWEEP_EVERY).await?;
+    Ok((dynamodb, secrets))
+}
+
+/// Makes what a new folder begins with, aside, and puts all of it into place at once: a first start that is killed, at
+/// whatever moment, leaves a folder with the whole of it or without data.
+async fn plant(folder: &DataFolder) -> Result<(), Error> {
+    let unusable = |reason| Error::FolderUnusable { path: folder.path().to_owned(), reason };
+    let staging = Staging::new(folder).map_err(unusable)?;
+    let (dynamodb, secrets) = engines(staging.dynamodb(), staging.secrets()).await?;
+    let planted = products::plant(folder, &dynamodb, &secrets).await;
+    tokio::join!(dynamodb.stop(), secrets.stop());
+    planted?;
+    staging.commit().map_err(unusable)
 }
 
 /// A stack that runs. Dropped without [`Running::stop`], it stops on its own a little later, and `engines.json` stays.

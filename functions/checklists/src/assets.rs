@@ -89,7 +89,8 @@ fn check_fields(fields: &Fields) -> Result<(), ToolError> {
         let short: String = name.chars().take(LONGEST_FIELD_NAME).collect();
         let path = format!("/fields/{}", short.replace('~', "~0").replace('/', "~1"));
         if !is_field_name(name) {
-            let message = format!("A field's name has 1 to {LONGEST_FIELD_NAME} letters, digits, blanks, _ or -, and begins with a letter.");
+            let message =
+                format!("A field's name has 1 to {LONGEST_FIELD_NAME} letters, digits, blanks, _ or -, and begins with a letter.");
             refuse(path.clone(), "pattern", message);
         }
         match value {

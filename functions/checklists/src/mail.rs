@@ -23,9 +23,26 @@ pub struct Mail {
     pub body: String,
 }
 
-/// The mail did not go out. The text is for the log.
+/// The mail did not go out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Undelivered(pub String);
+pub struct Undelivered {
+    /// For the log: without the address and the text.
+    pub cause: String,
+    /// Whether sending it again would end the same way.
+    pub is_final: bool,
+}
+
+impl Undelivered {
+    /// It may go out another time.
+    pub fn for_now(cause: impl Into<String>) -> Self {
+        Self { cause: cause.into(), is_final: false }
+    }
+
+    /// It will not go out.
+    pub fn for_good(cause: impl Into<String>) -> Self {
+        Self { cause: cause.into(), is_final: true }
+    }
+}
 
 /// Sends mail.
 pub trait Mailer: Send + Sync {
@@ -53,7 +70,14 @@ impl Mailer for Smtp {
         Box::pin(async move {
             let message = message(&self.from, &mail)?;
             let sent = tokio::time::timeout(PATIENCE, self.transport.send(message)).await;
-            sent.map_err(|_| Undelivered("the mail server took too long".into()))?.map(|_| ()).map_err(|error| Undelivered(error.to_string()))
+            let sent = sent.map_err(|_| Undelivered::for_now("the mail server took too long"))?;
+            sent.map(|_| ()).map_err(|error| {
+                // A server's own words repeat the address.
+                let cause = error
+                    .status()
+                    .map_or_else(|| "the mail server cannot be talked to".to_owned(), |code| format!("the mail server answered {code}"));
+                Undelivered { cause, is_final: error.is_permanent() }
+            })
         })
     }
 }
@@ -76,7 +100,7 @@ impl Mailer for Folder {
     fn send(&self, mail: Mail) -> Pin<Box<dyn Future<Output = Result<(), Undelivered>> + Send + '_>> {
         Box::pin(async move {
             let message = message(&self.from, &mail)?;
-            self.transport.send(message).await.map(|_| ()).map_err(|error| Undelivered(error.to_string()))
+            self.transport.send(message).await.map(|_| ()).map_err(|error| Undelivered::for_now(error.to_string()))
         })
     }
 }
@@ -86,18 +110,17 @@ pub struct Unconfigured;
 
 impl Mailer for Unconfigured {
     fn send(&self, _: Mail) -> Pin<Box<dyn Future<Output = Result<(), Undelivered>> + Send + '_>> {
-        Box::pin(async { Err(Undelivered("no mail server is configured: set SMTP_URL and MAIL_FROM".into())) })
+        Box::pin(async { Err(Undelivered::for_good("no mail server is configured: set SMTP_URL and MAIL_FROM")) })
     }
 }
 
 fn message(from: &Mailbox, mail: &Mail) -> Result<Message, Undelivered> {
-    let undelivered = |error: String| Undelivered(error);
-    let to = mail.to.parse().map_err(|error| undelivered(format!("the address cannot be used: {error}")))?;
+    let to = mail.to.parse().map_err(|_| Undelivered::for_good("the address cannot be used"))?;
     Message::builder()
         .from(from.clone())
         .to(Mailbox::new(None, to))
         .subject(&mail.subject)
         .header(ContentType::TEXT_PLAIN)
         .body(mail.body.clone())
-        .map_err(|error| undelivered(error.to_string()))
+        .map_err(|_| Undelivered::for_good("the mail cannot be written"))
 }

@@ -50,12 +50,15 @@ impl Limited {
     /// The refusal of one more.
     pub fn exceeded(self, limit: u32, used: u32, now: Timestamp) -> ToolError {
         let (what, remedy) = match self {
-            Self::Runs => ("runs this month", "wait for the next month"),
-            Self::Members => ("members", "remove a member"),
-            Self::Templates => ("templates", "delete a template"),
-            Self::Assets => ("assets", "delete an asset"),
+            Self::Runs => ("runs in a month", "Wait for the next month"),
+            Self::Members => ("members", "Remove a member"),
+            Self::Templates => ("templates", "Delete a template"),
+            Self::Assets => ("assets", "Delete an asset"),
         };
-        let message = format!("Your plan allows {limit} {what}, and all are used: {remedy}, or ask your operator for a larger plan.");
+        let message = match limit {
+            0 => format!("Your plan allows no {what}. Ask your operator for a larger plan."),
+            _ => format!("The limit of your plan is reached: {limit} {what}. {remedy}, or ask your operator for a larger plan."),
+        };
         let mut details = json!({ "limit": limit, "used": used });
         if self == Self::Runs {
             details["resets_at"] = json!(next_month(now));

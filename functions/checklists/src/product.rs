@@ -1,9 +1,10 @@
 //! The product behind the endpoint: its profile, and how a key is checked.
 
+use std::time::Duration;
+
 use http::HeaderMap;
 use jiff::Timestamp;
-use onepost_core::auth::{self, KeyFormat, Org, PlainKey, Unauthenticated};
-use onepost_core::auth::{KeyCaller, Peppers};
+use onepost_core::auth::{self, KeyCaller, KeyDigests, KeyFormat, Org, Peppers, Unauthenticated};
 use onepost_core::catalog::Catalog;
 use onepost_core::clock::Clock;
 use onepost_core::error::Dialect;
@@ -20,6 +21,9 @@ use crate::tools;
 /// The keys of this product.
 pub const KEYS: KeyFormat = KeyFormat { prefix: "rdk_live" };
 
+/// How long a call waits for the hour of its key's use to be noted.
+const PATIENCE_TO_NOTE: Duration = Duration::from_millis(500);
+
 const PROFILE: Profile = Profile {
     name: "checklists",
     title: "Checklists",
@@ -34,7 +38,7 @@ const PROFILE: Profile = Profile {
     fallback: Version::V2025_11_25,
     body_limit: 1024 * 1024,
     // Lambda carries 6 MB, and writes every quote of a body as two characters.
-    answer_limit: 4_000_000,
+    answer_limit: 3_000_000,
     list_ttl_ms: 3_600_000,
     dialect: Dialect::CodeAndMessage,
     faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsProtocolError },
@@ -87,14 +91,17 @@ impl Product for Checklists {
     async fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> Result<Caller, Unauthenticated> {
         let key = auth::bearer(headers).and_then(|token| KEYS.parse(token)).ok_or(Unauthenticated::Refused)?;
         let stored = self.store.key(key.id()).await.map_err(|error| Unauthenticated::Unavailable(error.to_string()))?;
-        let Some((record, digest)) = stored else {
-            self.work_as_if_there_were(&key);
+        let Some((record, digests)) = stored else {
+            // An unknown id takes as long as a wrong secret.
+            std::hint::black_box(self.peppers.verify(&key, &KeyDigests::new()));
             return Err(Unauthenticated::Refused);
         };
-        let admission = record.admit(&key, &digest, &self.peppers, now)?;
+        let admission = record.admit(&key, &digests, &self.peppers, now)?;
         if admission.refresh_due {
-            // Once an hour and key. Its failure is no reason to turn the caller away.
-            let _best_effort = self.store.note_use(&record, &self.peppers.digest(&key), now).await;
+            // Once an hour and key. Neither its failure nor its slowness is a reason to keep the caller waiting.
+            let digests = self.peppers.digests(&key);
+            let noting = self.store.note_use(&record, &digests, now);
+            let _best_effort = tokio::time::timeout(PATIENCE_TO_NOTE, noting).await;
         }
         Ok(Caller(admission.caller))
     }
@@ -113,12 +120,5 @@ impl Product for Checklists {
 
     fn ids(&self) -> &Ids {
         &self.ids
-    }
-}
-
-impl Checklists {
-    /// An unknown id takes as long as a wrong secret.
-    fn work_as_if_there_were(&self, key: &PlainKey) {
-        std::hint::black_box(self.peppers.digest(key));
     }
 }

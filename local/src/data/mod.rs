@@ -1,17 +1,23 @@
 //! The data folder: where the stack keeps everything, for one process at a time and for its owner alone.
+//!
+//! Its tables and its secrets are one unit (a key in a table is a hash with a secret's pepper): they come into the folder
+//! together, and a folder with only one of the two is refused.
 
 mod staging;
+mod tag;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 pub(crate) use staging::Staging;
 
 use crate::Error;
+use tag::Owner;
 
 const LOCK: &str = "lock";
 const DYNAMODB: &str = "dynamodb.db";
+const DYNAMODB_LOG: &str = "dynamodb.db-wal";
 const SECRETS: &str = "secrets.json";
 
 /// An open data folder. While it lives, no other process (and no other part of this one) can open the same folder; the
@@ -23,37 +29,45 @@ pub struct DataFolder {
 }
 
 impl DataFolder {
-    /// Opens the folder, and makes it first where it is missing: mode 700, with a `.gitignore` that keeps all of it out
-    /// of a repository. What a crash left of an import is finished or cleared away.
+    /// Opens the folder, and makes it first where it is missing or empty: mode 700, with a `.gitignore` that keeps all of
+    /// it out of a repository. What a crash left of new data is finished or cleared away.
     ///
     /// # Errors
     /// [`Error::FolderInUse`], [`Error::FolderForeign`] for a folder with somebody else's files, and
     /// [`Error::FolderUnusable`] for all that the operating system refuses.
     pub fn open(path: &Path) -> Result<DataFolder, Error> {
         private_dir_builder().recursive(true).create(path).map_err(|reason| unusable(path, reason))?;
-        Self::enter(path)
+        let path = absolute(path)?;
+        match Owner::of(&path).map_err(|reason| unusable(&path, reason))? {
+            Owner::Us => {}
+            Owner::Nobody => tag::put(&path).map_err(|reason| unusable(&path, reason))?,
+            Owner::Others => return Err(Error::FolderForeign { path }),
+        }
+        let folder = Self::enter(path)?;
+        folder.furnish().map_err(|reason| unusable(&folder.path, reason))?;
+        Ok(folder)
     }
 
-    /// Opens a folder that must be there already.
+    /// Opens a folder that must be there already. Nothing is put into one that is not ours.
     ///
     /// # Errors
-    /// As [`DataFolder::open`], and [`Error::NoData`] where there is no such folder.
+    /// As [`DataFolder::open`], and [`Error::NoData`] where there is no such folder, or an empty one.
     pub fn open_existing(path: &Path) -> Result<DataFolder, Error> {
         if path.try_exists().is_ok_and(|exists| !exists) {
             return Err(Error::NoData { path: path.to_owned() });
         }
-        Self::enter(path)
+        let path = absolute(path)?;
+        match Owner::of(&path).map_err(|reason| unusable(&path, reason))? {
+            Owner::Us => Self::enter(path),
+            Owner::Nobody => Err(Error::NoData { path }),
+            Owner::Others => Err(Error::FolderForeign { path }),
+        }
     }
 
-    fn enter(path: &Path) -> Result<DataFolder, Error> {
-        // Absolute, because SQLite would read a path that begins with "file:" as a URI.
-        let path = fs::canonicalize(path).map_err(|reason| unusable(path, reason))?;
-        if !is_ours_or_empty(&path).map_err(|reason| unusable(&path, reason))? {
-            return Err(Error::FolderForeign { path });
-        }
+    fn enter(path: PathBuf) -> Result<DataFolder, Error> {
         let lock = lock(&path)?;
         let folder = DataFolder { path, _lock: lock };
-        folder.furnish().map_err(|reason| unusable(&folder.path, reason))?;
+        staging::recover(&folder.path).map_err(|reason| unusable(&folder.path, reason))?;
         Ok(folder)
     }
 
@@ -87,9 +101,21 @@ impl DataFolder {
         self.path.join("mail")
     }
 
-    /// Whether an engine has kept anything here.
-    pub fn holds_data(&self) -> bool {
-        self.dynamodb().exists() || self.secrets().exists()
+    /// Whether the engines have kept anything here: both, or neither.
+    ///
+    /// # Errors
+    /// [`Error::DataApart`] where one of the two files is there without the other.
+    pub fn holds_data(&self) -> Result<bool, Error> {
+        let is_there = |name| self.path.join(name).try_exists().map_err(|reason| unusable(&self.path, reason));
+        let missing = match (is_there(DYNAMODB)?, is_there(SECRETS)?) {
+            (true, true) => return Ok(true),
+            (true, false) => format!("{SECRETS}, without which {DYNAMODB} is of no use,"),
+            (false, true) => format!("{DYNAMODB}, to which {SECRETS} belongs,"),
+            // A new file in its place would be read with the log of the old one.
+            (false, false) if is_there(DYNAMODB_LOG)? => format!("{DYNAMODB}, to which {DYNAMODB_LOG} belongs,"),
+            (false, false) => return Ok(false),
+        };
+        Err(Error::DataApart { path: self.path.clone(), missing })
     }
 
     fn furnish(&self) -> io::Result<()> {
@@ -99,8 +125,7 @@ impl DataFolder {
             Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
             Err(reason) => return Err(reason),
         }
-        private_dir_builder().recursive(true).create(self.mail())?;
-        staging::recover(&self.path)
+        private_dir_builder().recursive(true).create(self.mail())
     }
 }
 
@@ -142,16 +167,9 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
-fn is_ours_or_empty(path: &Path) -> io::Result<bool> {
-    let mut empty = true;
-    for entry in fs::read_dir(path)? {
-        let name = entry?.file_name();
-        if name == LOCK || name == DYNAMODB {
-            return Ok(true);
-        }
-        empty = false;
-    }
-    Ok(empty)
+/// SQLite would read a path that begins with "file:" as a URI.
+fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    fs::canonicalize(path).map_err(|reason| unusable(path, reason))
 }
 
 fn lock(folder: &Path) -> Result<File, Error> {
@@ -168,8 +186,17 @@ fn lock(folder: &Path) -> Result<File, Error> {
         }
         Err(TryLockError::Error(reason)) => return Err(unusable(folder, reason)),
     }
+    // Another file of this name, put among ours.
+    let mut holder = String::new();
+    let is_ours = file.read_to_string(&mut holder).is_ok() && holder.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_ours {
+        return Err(Error::FolderForeign { path: folder.to_owned() });
+    }
     // For the message of whoever finds the folder in use; the lock itself is the operating system's.
-    file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(|reason| unusable(folder, reason))?;
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| write!(file, "{}", std::process::id()))
+        .map_err(|reason| unusable(folder, reason))?;
     Ok(file)
 }
 

@@ -1,6 +1,6 @@
 //! Several new files of a data folder at once, all or none, whatever happens between.
 //!
-//! They are written into `import.partial/`. Renaming that folder to `import.ready/` is the one moment that decides: a
+//! They are written into `new.partial/`. Renaming that folder to `new.ready/` is the one moment that decides: a
 //! crash before it leaves something to clear away, a crash after it something to finish, and opening the data folder
 //! does either.
 
@@ -8,10 +8,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{DYNAMODB, DataFolder, SECRETS, private_dir_builder, sync_folder};
+use super::{DYNAMODB, DYNAMODB_LOG, DataFolder, SECRETS, private_dir_builder, sync_folder};
 
-const PARTIAL: &str = "import.partial";
-const READY: &str = "import.ready";
+const PARTIAL: &str = "new.partial";
+const READY: &str = "new.ready";
 const FILES: [&str; 2] = [DYNAMODB, SECRETS];
 
 /// Files on their way into a data folder. Dropped before [`Staging::commit`], it leaves nothing behind.
@@ -39,7 +39,7 @@ impl<'a> Staging<'a> {
 
     /// Puts the files into place. They must be closed.
     pub(crate) fn commit(self) -> io::Result<()> {
-        if self.path.join("dynamodb.db-wal").try_exists()? {
+        if self.path.join(DYNAMODB_LOG).try_exists()? {
             return Err(io::Error::other("the new database did not close"));
         }
         for name in FILES {
@@ -100,8 +100,8 @@ mod tests {
         drop(folder);
 
         let folder = DataFolder::open(dir.path()).unwrap();
-        assert!(!folder.holds_data());
-        assert_eq!(names(dir.path()), [".gitignore", "lock", "mail"]);
+        assert!(!folder.holds_data().unwrap());
+        assert_eq!(names(dir.path()), [".gitignore", "ONEPOST.TAG", "lock", "mail"]);
     }
 
     #[test]
@@ -116,6 +116,6 @@ mod tests {
         let folder = DataFolder::open(dir.path()).unwrap();
         assert_eq!(fs::read(folder.dynamodb()).unwrap(), b"tables");
         assert_eq!(fs::read(folder.secrets()).unwrap(), b"secrets");
-        assert_eq!(names(dir.path()), [".gitignore", DYNAMODB, "lock", "mail", SECRETS]);
+        assert_eq!(names(dir.path()), [".gitignore", "ONEPOST.TAG", DYNAMODB, "lock", "mail", SECRETS]);
     }
 }

@@ -36,6 +36,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// The largest head: names and values of all headers, in bytes. Default: 32 KiB.
     pub header_bytes: usize,
+    /// How long a connection may go without a whole head, from its start or from its last answer. Default: 2 minutes.
+    pub head_time: Duration,
     /// How long stopping waits for requests that run. Default: 5 seconds.
     pub stop_within: Duration,
 }
@@ -46,6 +48,7 @@ impl Default for Limits {
             body_bytes: 7 * 1024 * 1024,
             body_time: Duration::from_secs(30),
             header_bytes: 32 * 1024,
+            head_time: loopback::HEAD_TIME,
             stop_within: Duration::from_secs(5),
         }
     }
@@ -94,14 +97,14 @@ impl Front {
         let router = Router::new().fallback(answer).with_state(Arc::new(served));
 
         let (stopping, mut stops) = watch::channel(false);
-        let server = axum::serve(self.listener, router).with_graceful_shutdown(async move {
+        let server = loopback::serve(self.listener, router, limits.head_time, async move {
             shutdown.await;
             // The receiver lives as long as the server.
             let _ = stopping.send(true);
         });
         let finish = async {
-            // It never fails; it ends when the last connection has.
-            let _ = server.await;
+            // It ends when the last connection has.
+            server.await;
             // Calls whose clients have gone run in tasks of their own.
             drop(running.write().await);
         };
@@ -132,10 +135,8 @@ async fn answer(State(served): State<Arc<Served>>, request: Request) -> Response
     let (mut head, mut body) = request.into_parts();
     let size = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
     if size > served.limits.header_bytes {
-        return refuse(
-            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            format!("The headers are larger than {} bytes.", served.limits.header_bytes),
-        );
+        let message = format!("The headers are larger than {} bytes.", served.limits.header_bytes);
+        return refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message).map(Body::from);
     }
     if head.uri.path() == "/" {
         return served.index(&head.method);
@@ -162,21 +163,23 @@ async fn answer(State(served): State<Arc<Served>>, request: Request) -> Response
                 body::drain(body);
             }
             let limit = served.limits.body_bytes;
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is larger than {limit} bytes."));
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is larger than {limit} bytes.")).map(Body::from);
         }
-        Ok(Arrival::Cut) => return refuse(StatusCode::BAD_REQUEST, "The body did not arrive whole.".into()),
+        Ok(Arrival::Cut) => return refuse(StatusCode::BAD_REQUEST, "The body did not arrive whole.".into()).map(Body::from),
         Err(_) => {
             let seconds = served.limits.body_time.as_secs_f64();
-            return refuse(StatusCode::REQUEST_TIMEOUT, format!("The body did not arrive within {seconds} seconds."));
+            let message = format!("The body did not arrive within {seconds} seconds.");
+            return refuse(StatusCode::REQUEST_TIMEOUT, message).map(Body::from);
         }
     };
     // Refused only once the front is stopping and waits for nothing but the calls that run.
-    let Ok(permit) = served.running.clone().try_read_owned() else { return stopping() };
+    let Ok(permit) = served.running.clone().try_read_owned() else { return stopping().map(Body::from) };
     let request = http::Request::from_parts(head, bytes);
     run(endpoint, request, permit, served.given_up.clone()).await.map(Body::from)
 }
 
-/// Runs a call in a task of its own, so that neither a client that hangs up nor a panic takes anything with it.
+/// Runs a call in a task of its own, so that a client that hangs up takes nothing with it. Where panics unwind (in tests
+/// and in development), one is an answer as well; the release profile aborts, and a panic there ends the process.
 async fn run(
     endpoint: Arc<dyn Endpoint>,
     request: http::Request<Bytes>,
@@ -193,7 +196,7 @@ async fn run(
     });
     match call.await {
         Ok(Some(response)) => response,
-        Ok(None) => stopping().map(|_| Bytes::new()),
+        Ok(None) => stopping(),
         Err(error) => {
             tracing::error!(%error, "an endpoint panicked");
             error_bytes(StatusCode::INTERNAL_SERVER_ERROR, -32603, "Internal error.".into())
@@ -216,13 +219,13 @@ impl Served {
 }
 
 /// A refusal by the front itself, for which the connection ends: what is left of the request may still be on its way.
-fn refuse(status: StatusCode, message: String) -> Response {
-    let mut response = error_bytes(status, -32600, message).map(Body::from);
+fn refuse(status: StatusCode, message: String) -> http::Response<Bytes> {
+    let mut response = error_bytes(status, -32600, message);
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
-fn stopping() -> Response {
+fn stopping() -> http::Response<Bytes> {
     refuse(StatusCode::SERVICE_UNAVAILABLE, "The server is stopping.".into())
 }
 

@@ -7,9 +7,12 @@ use checklists::mail::Folder;
 use checklists::operator::Desk;
 use checklists::store::{DESIGN, Store};
 use checklists::{Checklists, KEYS, demo};
+use dynoxide::actions::scan::ScanRequest;
+use dynoxide::{Database, DynoxideError};
 use onepost_cloud::table::Table;
 use onepost_cloud::telemetry::Observed;
 use onepost_cloud::{aws, secrets};
+use onepost_core::auth::Peppers;
 use onepost_core::clock::{Clock, SystemClock};
 use onepost_core::error::ToolError;
 use onepost_core::http::Gate;
@@ -18,7 +21,9 @@ use onepost_core::mcp::Server;
 use serde_json::Value;
 
 use crate::Error;
-use crate::engines::secrets::{SecretStore, SecretValue};
+use crate::data::DataFolder;
+use crate::engines::dynamodb::DynamoDb;
+use crate::engines::secrets::{SecretStore, SecretValue, SecretsManager};
 use crate::front::Mount;
 use crate::stack::Foundation;
 
@@ -46,25 +51,59 @@ pub struct Started {
     pub pepper_secret: &'static str,
 }
 
-/// Makes the product ready and mounts it.
-pub(super) async fn start(foundation: &Foundation<'_>) -> Result<(Started, Mount), Error> {
-    let vault = foundation.secrets.store();
+/// What the product keeps, ready to be used.
+struct Ground {
+    store: Store,
+    peppers: Peppers,
+    desk: Desk,
+    demo: String,
+    is_new: bool,
+}
+
+/// Puts what the product begins with into engines without data.
+pub(super) async fn plant(folder: &DataFolder, dynamodb: &DynamoDb, secrets: &SecretsManager) -> Result<(), Error> {
+    ground(folder, dynamodb, secrets).await.map(drop)
+}
+
+/// The product's table, pepper and demo organisation: found, or made in a folder that does not know the product.
+async fn ground(folder: &DataFolder, dynamodb: &DynamoDb, secrets_manager: &SecretsManager) -> Result<Ground, Error> {
+    let apart = |missing| Error::DataApart { path: folder.path().to_owned(), missing };
+    let vault = secrets_manager.store();
+    // Told before anything is written: a new pepper would make every key in the table good for nothing, and a new
+    // organisation would look like all that there ever was.
+    let demo = text_of(vault, DEMO);
+    let has_items = has_items(dynamodb.database())?;
+    if has_items && vault.find(PEPPER).is_err() {
+        return Err(apart(format!("the secret {PEPPER}, without which no key of the table {TABLE} can be used,")));
+    }
+    if demo.is_some() && !has_items {
+        return Err(apart(format!("all of the table {TABLE}, to which the secrets belong,")));
+    }
+
     find_or_make(vault, PEPPER, || secrets::to_hex(&Ids::default().bytes()))?;
-    let peppers = secrets::peppers(&aws::on_this_machine(foundation.secrets.url()).await, PEPPER).await.map_err(failed)?;
-
-    let store = Store::new(Table::new(&aws::on_this_machine(foundation.dynamodb.url()).await, TABLE));
+    let peppers = secrets::peppers(&aws::on_this_machine(secrets_manager.url()).await, PEPPER).await.map_err(failed)?;
+    let store = Store::new(Table::new(&aws::on_this_machine(dynamodb.url()).await, TABLE));
     store.table().provision(&DESIGN).await.map_err(failed)?;
-
     let desk = Desk::new(store.clone(), peppers.clone(), SystemClock);
-    let (org_id, is_first_start) = match text_of(vault, DEMO) {
-        Some(org_id) => (org_id, false),
+
+    let is_new = demo.is_none();
+    let demo = match demo {
+        Some(id) if store.organisation(&desk.org(&id)).await.map_err(failed)?.is_some() => id,
+        Some(id) => return Err(apart(format!("the organisation {id}, which the secrets name,"))),
         None => {
             let organisation = demo::plant(&desk, &Ids::default()).await.map_err(told)?;
             // Written last: a start that is killed in between plants another garden instead of half of one.
             find_or_make(vault, DEMO, || organisation.id.clone())?;
-            (organisation.id, true)
+            organisation.id
         }
     };
+    Ok(Ground { store, peppers, desk, demo, is_new })
+}
+
+/// Makes the product ready and mounts it.
+pub(super) async fn start(foundation: &Foundation<'_>) -> Result<(Started, Mount), Error> {
+    let ground = ground(foundation.folder, foundation.dynamodb, foundation.secrets).await?;
+    let Ground { store, peppers, desk, demo: org_id, is_new: is_first_start } = ground;
     let kept = kept_key(foundation);
     let key = match usable(&desk, &org_id, kept).await.map_err(told)? {
         Some(key) => key,
@@ -103,6 +142,15 @@ async fn usable(desk: &Desk, org_id: &str, key: Option<String>) -> Result<Option
     Ok(alive.then(|| plain.reveal().to_owned()))
 }
 
+fn has_items(database: &Database) -> Result<bool, Error> {
+    let one = ScanRequest { table_name: TABLE.to_owned(), limit: Some(1), ..ScanRequest::default() };
+    match database.scan(one) {
+        Ok(page) => Ok(page.items.is_some_and(|items| !items.is_empty())),
+        Err(DynoxideError::ResourceNotFoundException(_)) => Ok(false),
+        Err(reason) => Err(failed(reason)),
+    }
+}
+
 fn text_of(vault: &SecretStore, name: &str) -> Option<String> {
     let secret = vault.find(name).ok()?;
     match &secret.version(None, None).ok()?.value {
@@ -116,7 +164,7 @@ fn find_or_make(vault: &SecretStore, name: &str, make: impl FnOnce() -> String) 
         return Ok(());
     }
     let made = vault.create(name, None, None, Some(SecretValue::String(make())));
-    made.map(|_| ()).map_err(|refusal| failed(format!("the secret {name} cannot be made: {refusal:?}")))
+    made.map(|_| ()).map_err(|refusal| failed(format!("the secret {name} cannot be made: {refusal}")))
 }
 
 fn failed(reason: impl ToString) -> Error {

@@ -3,6 +3,9 @@
 pub mod checklists;
 
 use crate::Error;
+use crate::data::DataFolder;
+use crate::engines::dynamodb::DynamoDb;
+use crate::engines::secrets::SecretsManager;
 use crate::front::Routes;
 use crate::stack::Foundation;
 
@@ -10,6 +13,11 @@ use crate::stack::Foundation;
 pub(crate) struct Products {
     pub(crate) routes: Routes,
     pub(crate) checklists: checklists::Started,
+}
+
+/// Puts what each product begins with into engines without data.
+pub(crate) async fn plant(folder: &DataFolder, dynamodb: &DynamoDb, secrets: &SecretsManager) -> Result<(), Error> {
+    checklists::plant(folder, dynamodb, secrets).await
 }
 
 /// Makes every product ready.

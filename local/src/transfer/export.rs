@@ -23,19 +23,16 @@ use crate::error::one_line;
 ///
 /// # Errors
 /// [`Error::FolderInUse`] while a stack runs on the folder, [`Error::NoData`] where there is nothing,
-/// [`Error::DataFileBroken`], [`Error::Output`].
+/// [`Error::DataApart`], [`Error::DataFileBroken`], [`Error::Output`].
 pub fn export(folder: &Path, out: impl Write) -> Result<Totals, Error> {
     let folder = DataFolder::open_existing(folder)?;
-    if !folder.holds_data() {
+    if !folder.holds_data()? {
         return Err(Error::NoData { path: folder.path().to_owned() });
     }
     let mut lines = Lines { out, digest: digest::Context::new(&digest::SHA256) };
     let mut totals = Totals::default();
     lines.write(&Header { onepost_export: FORMAT, exported_at: Some(jiff::Timestamp::now().to_string()) })?;
-    if folder.dynamodb().exists() {
-        let database = dynamodb::open(&folder.dynamodb())?;
-        tables(&database, &mut lines, &mut totals)?;
-    }
+    tables(&dynamodb::open(&folder.dynamodb())?, &mut lines, &mut totals)?;
     secrets(&SecretStore::open(folder.secrets())?, &mut lines, &mut totals)?;
     lines.end(&totals)?;
     Ok(totals)

@@ -25,10 +25,10 @@ const MAX_LINE: u64 = 8 * 1024 * 1024;
 /// export has been read to its end and found whole. Blocks.
 ///
 /// # Errors
-/// [`Error::FolderInUse`], [`Error::HasData`], [`Error::BadExport`] with the line at fault, [`Error::Input`].
+/// [`Error::FolderInUse`], [`Error::HasData`], [`Error::DataApart`], [`Error::BadExport`] with the line at fault, [`Error::Input`].
 pub fn import(folder: &Path, input: impl BufRead) -> Result<Totals, Error> {
     let folder = DataFolder::open(folder)?;
-    if folder.holds_data() {
+    if folder.holds_data()? {
         return Err(Error::HasData { path: folder.path().to_owned() });
     }
     let unusable = |reason| Error::FolderUnusable { path: folder.path().to_owned(), reason };
@@ -150,7 +150,9 @@ impl Loading {
             return Err(bad(number, "holds a secret for the second time"));
         }
         let SecretLine { name, arn, description, created_ms, changed_ms } = line;
-        self.secrets.push(Secret { name, arn, description, created_ms, changed_ms, versions: Vec::new() });
+        let secret = Secret { name, arn, description, created_ms, changed_ms, versions: Vec::new() };
+        secret.check().map_err(|fault| bad(number, format!("holds a secret that {fault}")))?;
+        self.secrets.push(secret);
         self.totals.secrets += 1;
         Ok(())
     }

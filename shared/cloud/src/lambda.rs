@@ -38,7 +38,10 @@ async fn from_event(event: lambda_http::Request) -> Result<Request, lambda_http:
     let body: Bytes = body.collect().await?.to_bytes();
     let path = stage.as_deref().and_then(|stage| path.strip_prefix('/')?.strip_prefix(stage)).filter(|rest| rest.starts_with('/')).unwrap_or(&path);
     let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-    parts.uri = format!("{path}{query}").parse()?;
+    // A path that is no URI belongs to nobody: it stays as the gateway gave it, and is not found.
+    if let Ok(uri) = format!("{path}{query}").parse() {
+        parts.uri = uri;
+    }
     if let Some(name) = name {
         parts.extensions.insert(name);
     }

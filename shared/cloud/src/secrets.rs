@@ -2,23 +2,34 @@
 
 use aws_config::SdkConfig;
 use aws_sdk_secretsmanager::Client;
-use aws_sdk_secretsmanager::error::DisplayErrorContext;
+use aws_sdk_secretsmanager::error::SdkError;
+use aws_smithy_types::retry::RetryConfig;
 use onepost_core::auth::{Pepper, Peppers};
 use thiserror::Error;
 
-/// The pepper could not be had.
+use crate::aws::text_of;
+
+/// The pepper could not be had. Each is one line.
 #[derive(Debug, Error)]
 pub enum SecretError {
-    /// Secrets Manager did not hand it out.
-    #[error("the secret {name} cannot be read: {cause}")]
-    Unreadable {
+    /// Secrets Manager could not be asked.
+    #[error("Secrets Manager cannot be asked for {name}: {cause}. Check the network, the region and the credentials.")]
+    Unanswered {
+        /// The secret's name or ARN.
+        name: String,
+        /// What happened.
+        cause: String,
+    },
+    /// Secrets Manager refused.
+    #[error("Secrets Manager does not hand out {name}: {cause}")]
+    Refused {
         /// The secret's name or ARN.
         name: String,
         /// What the service said.
         cause: String,
     },
     /// It holds something else than 64 hexadecimal digits.
-    #[error("the secret {name} must hold 64 hexadecimal digits (32 random bytes)")]
+    #[error("The secret {name} must hold 64 hexadecimal digits (32 random bytes).")]
     Malformed {
         /// The secret's name or ARN.
         name: String,
@@ -27,9 +38,11 @@ pub enum SecretError {
 
 /// Reads the current and, after a rotation, the previous version of the pepper, both at once.
 pub async fn peppers(config: &SdkConfig, name: &str) -> Result<Peppers, SecretError> {
-    let client = Client::new(config);
+    // Unlike the table's, these reads are the SDK's to repeat: without the pepper no call can be served.
+    let retries = RetryConfig::standard().with_max_attempts(4);
+    let client = Client::from_conf(aws_sdk_secretsmanager::config::Builder::from(config).retry_config(retries).build());
     let (current, previous) = futures_util::join!(version(&client, name, "AWSCURRENT"), version(&client, name, "AWSPREVIOUS"));
-    let current = current?.ok_or_else(|| SecretError::Unreadable { name: name.into(), cause: "it has no current version".into() })?;
+    let current = current?.ok_or_else(|| SecretError::Refused { name: name.into(), cause: "it has no current version".into() })?;
     Ok(Peppers::new(current, previous?))
 }
 
@@ -40,7 +53,13 @@ async fn version(client: &Client, name: &str, stage: &str) -> Result<Option<Pepp
         Err(error) if stage == "AWSPREVIOUS" && error.as_service_error().is_some_and(|error| error.is_resource_not_found_exception()) => {
             return Ok(None);
         }
-        Err(error) => return Err(SecretError::Unreadable { name: name.into(), cause: DisplayErrorContext(error).to_string() }),
+        Err(error) => {
+            let (name, cause) = (name.to_owned(), text_of(&error));
+            return Err(match error {
+                SdkError::ServiceError(_) => SecretError::Refused { name, cause },
+                _ => SecretError::Unanswered { name, cause },
+            });
+        }
     };
     let secret = answer.secret_string().and_then(from_hex).ok_or_else(|| SecretError::Malformed { name: name.into() })?;
     Ok(Some(Pepper::new(answer.version_id().unwrap_or(stage), secret)))

@@ -16,7 +16,9 @@ use crate::table::{Usage, measured};
 pub fn init(filter: &str) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
     let lambda = std::env::var_os("AWS_LAMBDA_FUNCTION_NAME").is_some();
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_target(false);
+    // A log whose reader has gone must not take the answer with it: the default tells of a failed write on standard error,
+    // which panics where that is what is gone.
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_target(false).log_internal_errors(false);
     // A second call, in a test, is of no consequence.
     let _already_set = if lambda {
         builder.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()

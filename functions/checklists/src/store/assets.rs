@@ -1,6 +1,7 @@
 //! Assets, each with a counter of its active runs: deleting one is a conditional delete on a counter of 0, so that no
 //! run can begin on an asset that is going.
 
+use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use onepost_cloud::table::{Action, Comparison, Condition, Consistency, Direction, Key, Page, Partition, TableError, Update, WriteError};
 use onepost_core::auth::Org;
@@ -9,8 +10,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::organisations::ASSETS;
-use super::{Store, TRIES, was_overtaken};
+use super::{Store, TRIES, step_aside, was_overtaken};
 use crate::assets::{Asset, Fields};
+
+/// Runs that are settled in one go when an asset is to be deleted, and how many of them at the same time. Somebody waits.
+const MOST_SETTLED: usize = 100;
+const SETTLED_TOGETHER: usize = 8;
 
 /// An asset as stored. Fields are JSON text: their order and their numbers come back as they were given.
 #[derive(Debug, Serialize, Deserialize)]
@@ -98,8 +103,7 @@ impl Store {
 
     /// Assets, newest first, beyond the one with the id `after`.
     pub async fn assets(&self, org: &Org, limit: usize, after: Option<String>) -> Result<Page<Asset>, ToolError> {
-        let page: Page<AssetRow> =
-            self.table.query(shelf(org)).direction(Direction::Descending).after(after).page(limit).await?;
+        let page: Page<AssetRow> = self.table.query(shelf(org)).direction(Direction::Descending).after(after).page(limit).await?;
         let items = page.items.into_iter().map(AssetRow::into_asset).collect::<Result<_, _>>()?;
         Ok(Page { items, next: page.next })
     }
@@ -113,7 +117,7 @@ impl Store {
         fields: Option<Fields>,
         now: Timestamp,
     ) -> Result<Option<Asset>, ToolError> {
-        for _ in 0..TRIES {
+        for tries in 0..TRIES {
             let Some(row) = self.asset_row(org, id).await? else { return Ok(None) };
             let rev = row.rev;
             let asset = row.into_asset()?;
@@ -126,7 +130,7 @@ impl Store {
             let unchanged = Condition::is("rev", rev);
             match self.table.write(Action::update(asset_key(org, id), update).only_if(unchanged, Cause::Changed)).await {
                 Ok(()) => return Ok(Some(next)),
-                Err(error) if was_overtaken(&error, |cause| *cause == Cause::Changed) => {}
+                Err(error) if was_overtaken(&error, |cause| *cause == Cause::Changed) => step_aside(tries).await,
                 Err(error) => return Err(error.told(|_| ToolError::internal("only one condition was set"))),
             }
         }
@@ -162,8 +166,11 @@ impl Store {
     async fn settle_and_count(&self, org: &Org, id: &str, now: Timestamp) -> Result<usize, ToolError> {
         let markers: Vec<Marker> = self.table.query(markers(org, id)).all().await?;
         let (live, lapsed): (Vec<Marker>, Vec<Marker>) = markers.into_iter().partition(|marker| is_live(marker, now));
-        for marker in lapsed {
-            self.settle_lapsed(org, &marker.run_id, now).await?;
+        if live.is_empty() {
+            let lapsed: Vec<Marker> = lapsed.into_iter().take(MOST_SETTLED).collect();
+            for together in lapsed.chunks(SETTLED_TOGETHER) {
+                try_join_all(together.iter().map(|marker| self.settle_lapsed(org, &marker.run_id, now))).await?;
+            }
         }
         Ok(live.len())
     }

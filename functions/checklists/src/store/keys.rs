@@ -1,9 +1,11 @@
 //! API keys: a row under the key's public id, and a pointer in the organisation's office so that they can be listed.
 
+use std::collections::BTreeMap;
+
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use onepost_cloud::table::{Action, Blob, Condition, Consistency, Key, TableError, Update, WriteError};
-use onepost_core::auth::{KeyDigest, KeyRecord, MintedKey, Org};
+use onepost_core::auth::{KeyDigest, KeyDigests, KeyRecord, MintedKey, Operator, Org};
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +15,8 @@ use super::{Store, office};
 struct KeyRow {
     #[serde(flatten)]
     record: KeyRecord,
-    digest: Blob,
+    /// By the version of the pepper that each was made under.
+    digests: BTreeMap<String, Blob>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -23,20 +26,28 @@ struct Pointer {
 
 impl Store {
     /// The key with this public id. Strong: a revoked key ends with the next call.
-    pub async fn key(&self, id: &str) -> Result<Option<(KeyRecord, KeyDigest)>, TableError> {
+    pub async fn key(&self, id: &str) -> Result<Option<(KeyRecord, KeyDigests)>, TableError> {
         let row: Option<KeyRow> = self.table.get(key_row(id), Consistency::Strong).await?;
-        Ok(row.and_then(|row| Some((row.record, KeyDigest::from_bytes(row.digest.0.try_into().ok()?)))))
+        Ok(row.map(|KeyRow { record, digests }| {
+            let read = |(version, digest): (String, Blob)| Some((version, KeyDigest::from_bytes(digest.0.try_into().ok()?)));
+            (record, digests.into_iter().filter_map(read).collect())
+        }))
     }
 
-    /// Notes the hour of use, and the digest under the present pepper.
-    pub async fn note_use(&self, record: &KeyRecord, digest: &KeyDigest, now: Timestamp) -> Result<(), WriteError<()>> {
-        let update = Update::new().set("last_used_at", now).set("digest", Blob(digest.to_bytes().to_vec()));
-        self.table.write(Action::update(key_row(&record.id), update).only_if(Condition::Exists, ())).await
+    /// Notes the hour of use, and the digests under the peppers that are held now. Of calls at the same moment one
+    /// writes.
+    pub async fn note_use(&self, record: &KeyRecord, digests: &KeyDigests, now: Timestamp) -> Result<(), WriteError<()>> {
+        let update = Update::new().set("last_used_at", now).set("digests", stored(digests));
+        let as_read = match record.last_used_at {
+            Some(used) => Condition::is("last_used_at", used),
+            None => Condition::Missing("last_used_at"),
+        };
+        self.table.write(Action::update(key_row(&record.id), update).only_if(Condition::Exists.and(as_read), ())).await
     }
 
     /// Stores a minted key of `org`.
-    pub async fn add_key(&self, org: &Org, key: &MintedKey) -> Result<(), ToolError> {
-        let row = KeyRow { record: key.record.clone(), digest: Blob(key.digest.to_bytes().to_vec()) };
+    pub async fn add_key(&self, _: &Operator, org: &Org, key: &MintedKey) -> Result<(), ToolError> {
+        let row = KeyRow { record: key.record.clone(), digests: stored(&key.digests) };
         let pointer = Pointer { key_id: key.record.id.clone() };
         let actions = vec![
             Action::put(key_row(&key.record.id), &row).only_if(Condition::Absent, "the key id is taken"),
@@ -52,20 +63,34 @@ impl Store {
         Ok(rows.into_iter().flatten().map(|(record, _)| record).filter(|record| record.org == org.as_str()).collect())
     }
 
-    /// Ends a key of `org` at `at`. A key that was revoked before keeps its first time. Without such a key: `false`.
-    pub async fn end_key(&self, org: &Org, id: &str, at: Timestamp) -> Result<bool, TableError> {
-        let Some((record, _)) = self.key(id).await?.filter(|(record, _)| record.org == org.as_str()) else { return Ok(false) };
-        if record.revoked_at.is_some_and(|revoked| revoked <= at) {
-            return Ok(true);
-        }
-        let update = Update::new().set("revoked_at", at);
-        let mine = Condition::is("org", org.as_str());
-        match self.table.write(Action::update(key_row(id), update).only_if(mine, ())).await {
+    /// Ends a key of `org` for good, with the next call. Without such a key: `false`.
+    pub async fn revoke_key(&self, _: &Operator, org: &Org, id: &str, now: Timestamp) -> Result<bool, TableError> {
+        let first = Condition::is("org", org.as_str()).and(Condition::Missing("revoked_at"));
+        let revoked = self.change_key(id, Update::new().set("revoked_at", now), first).await?;
+        Ok(revoked || self.key_of(org, id).await?.is_some())
+    }
+
+    /// Lets a key of `org` end at `at`. Without such a key: `false`.
+    pub async fn let_key_expire(&self, _: &Operator, org: &Org, id: &str, at: Timestamp) -> Result<bool, TableError> {
+        self.change_key(id, Update::new().set("expires_at", at), Condition::is("org", org.as_str())).await
+    }
+
+    /// The key with this public id, if it is of `org`.
+    pub async fn key_of(&self, org: &Org, id: &str) -> Result<Option<KeyRecord>, TableError> {
+        Ok(self.key(id).await?.map(|(record, _)| record).filter(|record| record.org == org.as_str()))
+    }
+
+    async fn change_key(&self, id: &str, update: Update, only_if: Condition) -> Result<bool, TableError> {
+        match self.table.write(Action::update(key_row(id), update).only_if(only_if, ())).await {
             Ok(()) => Ok(true),
             Err(WriteError::Refused(_)) => Ok(false),
             Err(WriteError::Failed(error)) => Err(error),
         }
     }
+}
+
+fn stored(digests: &KeyDigests) -> BTreeMap<String, Blob> {
+    digests.iter().map(|(version, digest)| (version.clone(), Blob(digest.to_bytes().to_vec()))).collect()
 }
 
 fn key_row(id: &str) -> Key {

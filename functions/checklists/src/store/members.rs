@@ -1,17 +1,19 @@
 //! Members and invitations. Whoever changes them needs a role, and the write itself checks it.
 
-use futures_util::try_join;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use onepost_cloud::table::{Action, Blob, Comparison, Condition, Consistency, Key, TableError, Update, WriteError};
-use onepost_core::auth::Org;
+use onepost_core::auth::{Operator, Org};
 use onepost_core::error::ToolError;
 use ring::hmac::{self, HMAC_SHA256};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::organisations::MEMBERS;
-use super::{META, Store, office};
+use super::{META, Store, TRIES, office, was_overtaken};
 use crate::members::{Invitation, Member, Role, RoleCheck, last_owner, member_not_found};
+
+/// How long an invitation stands whose mail is not known to be out. Longer than sending a mail may take.
+const UNSENT_LIFETIME: SignedDuration = SignedDuration::from_secs(60);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct InvitationRow {
@@ -54,25 +56,38 @@ impl Store {
         self.table.get(member_key(org, user_id), Consistency::Strong).await
     }
 
-    /// All members, and the invitations that can still be accepted.
-    pub async fn members(&self, org: &Org, now: Timestamp) -> Result<(Vec<Member>, Vec<Invitation>), TableError> {
-        let members = self.table.query(office(org)).beginning_with("M#").all::<Member>();
-        let invitations = self.table.query(office(org)).beginning_with("I#").all::<InvitationRow>();
-        let (mut members, invitations) = try_join!(members, invitations)?;
+    /// All members, those who joined first at the top.
+    pub async fn members(&self, org: &Org) -> Result<Vec<Member>, TableError> {
+        let mut members: Vec<Member> = self.table.query(office(org)).beginning_with("M#").all().await?;
         members.sort_by_key(|member| member.joined_at);
-        let mut open: Vec<Invitation> =
-            invitations.into_iter().map(|row| row.invitation).filter(|invitation| invitation.is_open(now)).collect();
+        Ok(members)
+    }
+
+    /// The invitations that can still be accepted, oldest first.
+    pub async fn open_invitations(&self, org: &Org, now: Timestamp) -> Result<Vec<Invitation>, TableError> {
+        let rows: Vec<InvitationRow> = self.table.query(office(org)).beginning_with("I#").all().await?;
+        let mut open: Vec<Invitation> = rows.into_iter().map(|row| row.invitation).filter(|invitation| invitation.is_open(now)).collect();
         open.sort_by_key(|invitation| invitation.created_at);
-        Ok((members, open))
+        Ok(open)
     }
 
     /// Adds an invitation, if `right` holds and the address is free. Members are limited when they join; here it is
     /// checked that there is room at all.
-    pub async fn invite(&self, right: &RoleCheck, invitation: &Invitation, token_digest: [u8; 32], now: Timestamp) -> Result<(), ToolError> {
+    ///
+    /// Until [`Store::confirm_invitation`] it ends within a minute: one whose mail nobody could send, because the process
+    /// died, must not stand in the way of the next.
+    pub async fn invite(
+        &self,
+        right: &RoleCheck,
+        invitation: &Invitation,
+        token_digest: [u8; 32],
+        now: Timestamp,
+    ) -> Result<(), ToolError> {
         let org = right.actor().org();
-        let ends = invitation.expires_at;
-        let row = InvitationRow { invitation: invitation.clone(), token: Blob(token_digest.to_vec()), purge_at: ends.as_second() };
-        let email = EmailRow { holder: invitation.id.clone(), expires_ms: Some(ends.as_millisecond()), purge_at: Some(ends.as_second()) };
+        let held = Invitation { expires_at: now + UNSENT_LIFETIME, ..invitation.clone() };
+        let ends = held.expires_at;
+        let email = EmailRow { holder: held.id.clone(), expires_ms: Some(ends.as_millisecond()), purge_at: Some(ends.as_second()) };
+        let row = InvitationRow { invitation: held, token: Blob(token_digest.to_vec()), purge_at: ends.as_second() };
         // An invitation that has ended frees its address, whether or not its row has been cleaned up.
         let free = Condition::Any(vec![Condition::Absent, Condition::compares("expires_ms", Comparison::AtMost, now.as_millisecond())]);
         let actions = vec![
@@ -90,48 +105,63 @@ impl Store {
         })
     }
 
+    /// Gives an invitation its whole lifetime, once its mail is out. One that was used up or taken back meanwhile stays
+    /// as it is.
+    pub async fn confirm_invitation(&self, org: &Org, invitation: &Invitation) -> Result<(), TableError> {
+        let ends = invitation.expires_at;
+        let email = Update::new().set("expires_ms", ends.as_millisecond()).set("purge_at", ends.as_second());
+        let row = Update::new().set("expires_at", ends).set("purge_at", ends.as_second());
+        let actions = vec![
+            Action::update(email_key(org, &invitation.email), email).only_if(Condition::is("holder", &invitation.id), ()),
+            Action::update(invitation_key(org, &invitation.id), row).only_if(Condition::Exists, ()),
+        ];
+        made_or_moot(self.table.transact(actions).await)
+    }
+
     /// Takes back an invitation whose mail did not go out.
     pub async fn withdraw_invitation(&self, org: &Org, invitation: &Invitation) -> Result<(), TableError> {
         let mine = Condition::is("holder", &invitation.id);
-        let actions = vec![
-            Action::delete(email_key(org, &invitation.email)).only_if(mine, ()),
-            Action::delete(invitation_key(org, &invitation.id)),
-        ];
-        match self.table.transact(actions).await {
-            Ok(()) | Err(WriteError::Refused(_)) => Ok(()),
-            Err(WriteError::Failed(error)) => Err(error),
-        }
+        let actions =
+            vec![Action::delete(email_key(org, &invitation.email)).only_if(mine, ()), Action::delete(invitation_key(org, &invitation.id))];
+        made_or_moot(self.table.transact(actions).await)
     }
 
-    /// Adds a member whose address is free or invited; an invitation is used up by it. For the operator, and for
-    /// whoever accepts an invitation.
-    pub async fn add_member(&self, org: &Org, member: &Member, now: Timestamp) -> Result<(), ToolError> {
-        let address: Option<EmailRow> = self.table.get(email_key(org, &member.email), Consistency::Strong).await?;
-        let invitation = match address {
-            Some(EmailRow { expires_ms: None, .. }) => return Err(already_member()),
-            address => address.map(|row| row.holder),
-        };
-        let free = match &invitation {
-            Some(holder) => Condition::Any(vec![Condition::Absent, Condition::is("holder", holder)]),
-            None => Condition::Absent,
-        };
-        let email = EmailRow { holder: member.user_id.clone(), expires_ms: None, purge_at: None };
-        let mut room = Update::new().add(MEMBERS.used, 1);
-        if member.role == Role::Owner {
-            room = room.add("n_owners", 1);
+    /// Adds a member whose address is free or invited; an invitation is used up by it.
+    pub async fn add_member(&self, _: &Operator, org: &Org, member: &Member, now: Timestamp) -> Result<(), ToolError> {
+        for _ in 0..TRIES {
+            let address: Option<EmailRow> = self.table.get(email_key(org, &member.email), Consistency::Strong).await?;
+            let invitation = match address {
+                Some(EmailRow { expires_ms: None, .. }) => return Err(already_member()),
+                address => address.map(|row| row.holder),
+            };
+            let free = match &invitation {
+                Some(holder) => Condition::Any(vec![Condition::Absent, Condition::is("holder", holder)]),
+                None => Condition::Absent,
+            };
+            let email = EmailRow { holder: member.user_id.clone(), expires_ms: None, purge_at: None };
+            let mut room = Update::new().add(MEMBERS.used, 1);
+            if member.role == Role::Owner {
+                room = room.add("n_owners", 1);
+            }
+            let mut actions = vec![
+                Action::put(email_key(org, &member.email), &email).only_if(free, Cause::Email),
+                Action::put(member_key(org, &member.user_id), member).only_if(Condition::Absent, Cause::Member),
+                Action::update(office(org).key(META), room).only_if(MEMBERS.has_room(), Cause::NoRoom),
+            ];
+            actions.extend(invitation.map(|id| Action::delete(invitation_key(org, &id))));
+            match self.table.transact(actions).await {
+                Ok(()) => return Ok(()),
+                // Invited in this very moment: reading again tells by whom the address is held.
+                Err(error) if was_overtaken(&error, |cause| *cause == Cause::Email) => {}
+                Err(error) => {
+                    return Err(error.told(|refused| match refused.cause {
+                        Cause::NoRoom => MEMBERS.exceeded(refused.found, now),
+                        _ => already_member(),
+                    }));
+                }
+            }
         }
-        let mut actions = vec![
-            Action::put(email_key(org, &member.email), &email).only_if(free, Cause::Email),
-            Action::put(member_key(org, &member.user_id), member).only_if(Condition::Absent, Cause::Member),
-            Action::update(office(org).key(META), room).only_if(MEMBERS.has_room(), Cause::NoRoom),
-        ];
-        actions.extend(invitation.map(|id| Action::delete(invitation_key(org, &id))));
-        self.table.transact(actions).await.map_err(|error| {
-            error.told(|refused| match refused.cause {
-                Cause::NoRoom => MEMBERS.exceeded(refused.found, now),
-                _ => already_member(),
-            })
-        })
+        Err(ToolError::try_again("busy", "This address is being invited at this moment. Try again.", 1))
     }
 
     /// Removes a member, if `right` holds and an owner is left.
@@ -142,17 +172,25 @@ impl Store {
     }
 
     /// Removes a member for the operator, if an owner is left.
-    pub async fn expel(&self, org: &Org, target: &Member) -> Result<(), ToolError> {
+    pub async fn expel(&self, _: &Operator, org: &Org, target: &Member) -> Result<(), ToolError> {
         self.table.transact(removal(org, target)).await.map_err(|error| told_of_removal(error, member_not_found))
     }
 
     /// Gives a member another role, if an owner is left.
-    pub async fn set_role(&self, org: &Org, member: &Member, role: Role) -> Result<(), ToolError> {
+    pub async fn set_role(&self, _: &Operator, org: &Org, member: &Member, role: Role) -> Result<(), ToolError> {
         let change = Update::new().set("role", role);
         let still = Condition::is("role", member.role);
         let mut actions = vec![Action::update(member_key(org, &member.user_id), change).only_if(still, Cause::Member)];
         actions.extend(owners_change(org, Update::new(), i64::from(role == Role::Owner) - i64::from(member.role == Role::Owner)));
         self.table.transact(actions).await.map_err(|error| told_of_removal(error, member_not_found))
+    }
+}
+
+/// A write that is not needed where its condition does not hold any more.
+fn made_or_moot(written: Result<(), WriteError<()>>) -> Result<(), TableError> {
+    match written {
+        Ok(()) | Err(WriteError::Refused(_)) => Ok(()),
+        Err(WriteError::Failed(error)) => Err(error),
     }
 }
 
@@ -171,10 +209,8 @@ pub(super) fn founding<C>(org: &Org, owner: &Member) -> [Action<C>; 2] {
 fn removal(org: &Org, target: &Member) -> Vec<Action<Cause>> {
     let still = Condition::is("role", target.role);
     let fewer = Update::new().add(MEMBERS.used, -1);
-    let mut actions = vec![
-        Action::delete(member_key(org, &target.user_id)).only_if(still, Cause::Member),
-        Action::delete(email_key(org, &target.email)),
-    ];
+    let mut actions =
+        vec![Action::delete(member_key(org, &target.user_id)).only_if(still, Cause::Member), Action::delete(email_key(org, &target.email))];
     match owners_change(org, fewer.clone(), -i64::from(target.role == Role::Owner)) {
         Some(action) => actions.push(action),
         None => actions.push(Action::update(office(org).key(META), fewer)),
@@ -232,4 +268,3 @@ fn email_key(org: &Org, email: &str) -> Key {
     let hex: String = digest.as_ref()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
     office(org).key(format!("E#{hex}"))
 }
-

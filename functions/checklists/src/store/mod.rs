@@ -8,7 +8,7 @@
 //! | active-run marker | `<org>#AR#<asset>` | run |
 //! | template head | `<org>#T` | id |
 //! | template body, deflated, immutable | `<org>#TB#<template>` | `v0000007` |
-//! | run | `<org>#R#<run>` | `META`, `ASSET`, `ANS#<step>` |
+//! | run | `<org>#R#<run>` | `#RUN`, `ASSET`, `ANS#<step>` |
 //! | run's operations | `<org>#RO#<run>` | operation id |
 //! | link | `L#<run>` | `L` |
 //! | run list entry, also indexed by stored status | `<org>#L` | `<ms>#<run>` |
@@ -23,6 +23,9 @@ mod organisations;
 mod runs;
 mod templates;
 mod transitions;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
 
 use onepost_cloud::table::{Design, Index, Partition, Table, WriteError};
 use onepost_core::auth::Org;
@@ -40,7 +43,14 @@ const BY_STATUS: Index = Index { name: "by_status", partition: "st" };
 pub const DESIGN: Design = Design { indexes: &[BY_STATUS] };
 
 /// How often a read-and-write is begun anew when somebody else was quicker.
-const TRIES: usize = 5;
+const TRIES: u32 = 8;
+
+/// Steps aside for a moment, so that those who met do not meet again: longer with each try, and never equally long.
+async fn step_aside(tries: u32) {
+    let random = RandomState::new().build_hasher().finish() % 1_000;
+    let longest = 8_u64 << tries.min(5);
+    tokio::time::sleep(Duration::from_micros(longest * random)).await;
+}
 
 /// The data of all organisations, of which each call sees one.
 #[derive(Debug, Clone)]

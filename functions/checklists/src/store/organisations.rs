@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use onepost_cloud::table::{Action, Comparison, Condition, Consistency, Item, TableError, Update, WriteError};
-use onepost_core::auth::Org;
+use onepost_core::auth::{Operator, Org};
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 
 use super::members::founding;
 use super::{META, Store, office};
 use crate::members::Member;
+use crate::operator::PlanChange;
 use crate::plan::{Limited, Plan};
 
 /// An organisation.
@@ -86,23 +87,27 @@ impl Store {
     }
 
     /// Makes an organisation with its first owner, or neither.
-    pub async fn add_organisation(&self, org: &Org, organisation: &Organisation, owner: &Member) -> Result<(), ToolError> {
+    pub async fn add_organisation(&self, _: &Operator, org: &Org, organisation: &Organisation, owner: &Member) -> Result<(), ToolError> {
         let mut actions = vec![Action::put(office(org).key(META), organisation).only_if(Condition::Absent, ())];
         actions.extend(founding(org, owner));
         let taken = |_| ToolError::conflict("organisation_exists", "There is an organisation with this id.");
         self.table.transact(actions).await.map_err(|error| error.told(taken))
     }
 
-    /// Changes the limits and the expiry of links. Without such an organisation: `false`.
-    pub async fn set_plan(&self, org: &Org, plan: Plan, default_expiry_hours: Option<f64>) -> Result<bool, TableError> {
-        let update = Update::new()
-            .set("max_runs", plan.runs_per_month)
-            .set("max_members", plan.members)
-            .set("max_templates", plan.templates)
-            .set("max_assets", plan.assets);
-        let update = match default_expiry_hours {
-            Some(hours) => update.set("default_expiry_hours", hours),
-            None => update.remove("default_expiry_hours"),
+    /// Changes what is named of the limits and the expiry of links. Without such an organisation: `false`.
+    pub async fn change_plan(&self, _: &Operator, org: &Org, change: &PlanChange) -> Result<bool, TableError> {
+        let limits = [
+            ("max_runs", change.runs_per_month),
+            ("max_members", change.members),
+            ("max_templates", change.templates),
+            ("max_assets", change.assets),
+        ];
+        let given = limits.into_iter().filter_map(|(attribute, limit)| Some((attribute, limit?)));
+        let update = given.fold(Update::new(), |update, (attribute, limit)| update.set(attribute, limit));
+        let update = match change.default_expiry_hours {
+            Some(Some(hours)) => update.set("default_expiry_hours", hours),
+            Some(None) => update.remove("default_expiry_hours"),
+            None => update,
         };
         match self.table.write(Action::update(office(org).key(META), update).only_if(Condition::Exists, ())).await {
             Ok(()) => Ok(true),

@@ -1,20 +1,20 @@
 //! Runs: dispatched in one transaction, read in one query, listed from small entries, deleted in two steps.
 
 use checklists_rules::{Answer, Run, RunStatus};
-use futures_util::{TryFutureExt, try_join};
+use futures_util::try_join;
 use jiff::Timestamp;
-use onepost_cloud::table::{Action, Comparison, Condition, Direction, Item, Key, Partition, TableError, Update};
+use onepost_cloud::table::{Action, Comparison, Condition, Consistency, Direction, Item, Key, Partition, Query, TableError, Update};
 use onepost_core::auth::Org;
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 
 use super::assets::{Marker, asset_not_found, count_active, mark, unmark};
-use super::{BY_STATUS, Store, TRIES, office, was_overtaken};
+use super::{BY_STATUS, Store, TRIES, office, step_aside, was_overtaken};
 use crate::assets::AssetCopy;
 use crate::plan::{Limited, month_of};
 
 /// How long a deleted run's link says that it was withdrawn, in seconds.
-const TOMBSTONE_LIFETIME: i64 = 90 * 24 * 3600;
+const WITHDRAWN_LINK_LIFETIME: i64 = 90 * 24 * 3600;
 
 /// What a run was dispatched for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct RunFile {
     pub asset: Option<AssetCopy>,
 }
 
-/// The row `META` of a run.
+/// The run's own row.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RunRow {
     #[serde(flatten)]
@@ -62,11 +62,11 @@ pub(super) struct RunRow {
     pub(super) dropped: Vec<String>,
 }
 
-/// What is left of a run between the two steps of its deletion.
+/// What is left of a run between the two steps of its deletion. It has no TTL: were it cleaned up before the run's other
+/// rows, those would stay for ever.
 #[derive(Debug, Serialize, Deserialize)]
 struct Tombstone {
     deleted: bool,
-    purge_at: i64,
 }
 
 /// The row `USE#` of a month.
@@ -152,11 +152,11 @@ impl Store {
         let below = Condition::compares("runs", Comparison::Below, limit);
         // The month's row comes with its first run, for which there is room unless the plan has none at all.
         let room = if limit == 0 { below } else { Condition::Any(vec![Condition::Missing("runs"), below]) };
-        let usage = Action::update(office(org).key(format!("USE#{}", month_of(now))), Update::new().add("runs", 1));
+        let usage = Action::update(usage_key(org, now), Update::new().add("runs", 1));
         let link = LinkRow { run_id: head.id.clone(), org: org.as_str().to_owned(), withdrawn: false, purge_at: None };
         let mut actions = vec![
             usage.only_if(room, Cause::NoRoom),
-            Action::put(meta_key(org, &head.id), &RunRow::new(head, run, Vec::new())).only_if(Condition::Absent, Cause::Taken),
+            Action::put(run_key(org, &head.id), &RunRow::new(head, run, Vec::new())).only_if(Condition::Absent, Cause::Taken),
             Action::put(entry_key(org, &head.id, run.created_at), &ListEntry::new(org, head, run)),
             Action::put(link_key(&head.id), &link),
         ];
@@ -178,6 +178,12 @@ impl Store {
         })
     }
 
+    /// How many runs were dispatched in the month of `now`.
+    pub async fn runs_used(&self, org: &Org, now: Timestamp) -> Result<u32, TableError> {
+        let usage: Option<UsageRow> = self.table.get(usage_key(org, now), Consistency::Strong).await?;
+        Ok(usage.map_or(0, |usage| usage.runs))
+    }
+
     /// A run and all that belongs to it, in one query.
     pub async fn run(&self, org: &Org, id: &str) -> Result<Option<RunFile>, ToolError> {
         let items = self.table.query(file(org, id)).items().await?;
@@ -194,33 +200,38 @@ impl Store {
         limit: usize,
         now: Timestamp,
     ) -> Result<(Vec<ListEntry>, bool), TableError> {
-        let wanted = offset.saturating_add(limit).saturating_add(1);
-        let mut entries = match status {
-            None => self.table.query(Partition::of(org, "L")).direction(Direction::Descending).page(wanted).await?.items,
-            Some(RunStatus::Expired) => {
-                // Stored as expired, or stored as active and lapsed: three lists, each newest first.
-                let (expired, pending, in_progress) = try_join!(
-                    self.entries(org, RunStatus::Expired, None, wanted),
-                    self.entries(org, RunStatus::Pending, Some(lapsed(now)), wanted),
-                    self.entries(org, RunStatus::InProgress, Some(lapsed(now)), wanted),
-                )?;
-                let mut all: Vec<ListEntry> = expired.into_iter().chain(pending).chain(in_progress).collect();
-                all.sort_by_key(|entry| std::cmp::Reverse(entry.place()));
-                all
-            }
-            Some(status) => self.entries(org, status, status.is_active().then(|| live(now)), wanted).await?,
+        let page = match status {
+            None => self.table.query(Partition::of(org, "L")).direction(Direction::Descending).skip(offset).page(limit).await?,
+            Some(RunStatus::Expired) => return self.expired_runs(org, offset, limit, now).await,
+            Some(status) => self.entries(org, status, status.is_active().then(|| live(now))).skip(offset).page(limit).await?,
         };
-        let more = entries.len() > offset.saturating_add(limit);
-        entries = entries.into_iter().skip(offset).take(limit).collect();
-        Ok((entries, more))
+        Ok((page.items, page.next.is_some()))
     }
 
-    async fn entries(&self, org: &Org, status: RunStatus, filter: Option<Condition>, wanted: usize) -> Result<Vec<ListEntry>, TableError> {
-        let mut query = self.table.query(status_partition(org, status)).through(BY_STATUS).direction(Direction::Descending);
-        if let Some(filter) = filter {
-            query = query.only(filter);
+    /// Runs that are stored as expired, and those that are stored as active and have lapsed: three lists, each newest
+    /// first. A run that is settled between two of the reads is in both and told once.
+    async fn expired_runs(&self, org: &Org, offset: usize, limit: usize, now: Timestamp) -> Result<(Vec<ListEntry>, bool), TableError> {
+        let end = offset.saturating_add(limit);
+        let (expired, pending, in_progress) = try_join!(
+            self.entries(org, RunStatus::Expired, None).page::<ListEntry>(end),
+            self.entries(org, RunStatus::Pending, Some(lapsed(now))).page::<ListEntry>(end),
+            self.entries(org, RunStatus::InProgress, Some(lapsed(now))).page::<ListEntry>(end),
+        )?;
+        let lists = [expired, pending, in_progress];
+        let unread = lists.iter().any(|page| page.next.is_some());
+        let mut all: Vec<ListEntry> = lists.into_iter().flat_map(|page| page.items).collect();
+        all.sort_by_key(|entry| std::cmp::Reverse(entry.place()));
+        all.dedup_by(|one, other| one.head.id == other.head.id);
+        let more = unread || all.len() > end;
+        Ok((all.into_iter().skip(offset).take(limit).collect(), more))
+    }
+
+    fn entries(&self, org: &Org, status: RunStatus, filter: Option<Condition>) -> Query<'_> {
+        let query = self.table.query(status_partition(org, status)).through(BY_STATUS).direction(Direction::Descending);
+        match filter {
+            Some(filter) => query.only(filter),
+            None => query,
         }
-        query.page(wanted).map_ok(|page| page.items).await
     }
 
     /// Deletes a run for good: first a transaction that takes it out of every list and leaves a tombstone, then its
@@ -228,15 +239,15 @@ impl Store {
     /// had, or `None` without such a run.
     pub async fn delete_run(&self, org: &Org, id: &str, now: Timestamp) -> Result<Option<usize>, ToolError> {
         let mut holds = true;
-        for _ in 0..TRIES {
+        for tries in 0..TRIES {
             let items = self.table.query(file(org, id)).items().await?;
-            let was_begun = items.iter().any(|item| item.sk() == META && item.clone().read::<Tombstone>().is_ok());
+            if items.is_empty() {
+                return Ok(None);
+            }
             let photos = photos_of(&items)?;
             let Some(found) = read_file(items)? else {
-                if was_begun {
-                    self.erase(org, id).await?;
-                }
-                return Ok(None);
+                self.erase(org, id).await?;
+                return Ok(Some(photos));
             };
             match self.table.transact(withdrawal(org, &found, holds, now)).await {
                 Ok(()) => {
@@ -244,7 +255,7 @@ impl Store {
                     return Ok(Some(photos));
                 }
                 Err(error) if was_overtaken(&error, |cause| *cause == Cause::AssetGone) => holds = false,
-                Err(error) if was_overtaken(&error, |_| true) => {}
+                Err(error) if was_overtaken(&error, |_| true) => step_aside(tries).await,
                 Err(error) => return Err(error.told(|_| ToolError::internal("every refusal is tried again"))),
             }
         }
@@ -254,7 +265,7 @@ impl Store {
     async fn erase(&self, org: &Org, id: &str) -> Result<(), TableError> {
         let (rows, operations) = try_join!(self.table.keys_of(file(org, id)), self.table.keys_of(operations(org, id)))?;
         // The tombstone goes last: as long as it stands, the deletion can be finished.
-        let (tombstone, mut others): (Vec<Key>, Vec<Key>) = rows.into_iter().partition(|key| key.sk() == META);
+        let (tombstone, mut others): (Vec<Key>, Vec<Key>) = rows.into_iter().partition(|key| key.sk() == RUN);
         others.extend(operations);
         self.table.delete_all(others).await?;
         self.table.delete_all(tombstone).await
@@ -264,11 +275,11 @@ impl Store {
 /// Takes a run out of every list, and lets its asset go.
 fn withdrawal(org: &Org, found: &RunFile, holds: bool, now: Timestamp) -> Vec<Action<Cause>> {
     let RunFile { head, run, .. } = found;
-    let purge_at = now.as_second() + TOMBSTONE_LIFETIME;
-    let link = LinkRow { run_id: head.id.clone(), org: org.as_str().to_owned(), withdrawn: true, purge_at: Some(purge_at) };
-    let tombstone = Tombstone { deleted: true, purge_at };
+    let purge_at = Some(now.as_second() + WITHDRAWN_LINK_LIFETIME);
+    let link = LinkRow { run_id: head.id.clone(), org: org.as_str().to_owned(), withdrawn: true, purge_at };
+    let tombstone = Tombstone { deleted: true };
     let mut actions = vec![
-        Action::put(meta_key(org, &head.id), &tombstone).only_if(Condition::is("rev", run.rev), Cause::Overtaken),
+        Action::put(run_key(org, &head.id), &tombstone).only_if(Condition::is("rev", run.rev), Cause::Overtaken),
         Action::delete(entry_key(org, &head.id, run.created_at)),
         Action::put(link_key(&head.id), &link),
     ];
@@ -284,7 +295,9 @@ pub fn run_not_found() -> ToolError {
     ToolError::not_found("run_not_found", "Run not found. list_runs shows the runs of your organisation.")
 }
 
-const META: &str = "META";
+/// The run's own row. It sorts before its answers: a query that meets a change half-way then reads an old run beside new
+/// answers, and what is decided on those fails its condition. The other way round, it would hold.
+const RUN: &str = "#RUN";
 const ANSWER: &str = "ANS#";
 
 impl RunRow {
@@ -338,10 +351,11 @@ impl StoredAnswer {
 
 /// Puts a run together from its rows. A tombstone is no run.
 pub(super) fn read_file(items: Vec<Item>) -> Result<Option<RunFile>, ToolError> {
-    let (mut meta, mut asset, mut answers) = (None, None, Vec::new());
+    let (mut run_row, mut asset, mut answers) = (None, None, Vec::new());
     for item in items {
         match item.sk() {
-            META => meta = item.read::<RunRow>().ok(),
+            RUN if item.clone().read::<Tombstone>().is_ok() => return Ok(None),
+            RUN => run_row = Some(item.read::<RunRow>()?),
             "ASSET" => asset = Some(item.read::<StoredCopy>()?.into_copy()?),
             place => {
                 if let Some(step) = place.strip_prefix(ANSWER).map(str::to_owned) {
@@ -350,7 +364,7 @@ pub(super) fn read_file(items: Vec<Item>) -> Result<Option<RunFile>, ToolError> 
             }
         }
     }
-    Ok(meta.map(|RunRow { head, mut run, dropped, .. }| {
+    Ok(run_row.map(|RunRow { head, mut run, dropped, .. }| {
         run.answers = answers.into_iter().filter(|(step, _)| !dropped.contains(step)).collect();
         RunFile { head, run, asset }
     }))
@@ -373,8 +387,8 @@ pub(super) fn file(org: &Org, id: &str) -> Partition {
     Partition::of(org, &format!("R#{id}"))
 }
 
-pub(super) fn meta_key(org: &Org, id: &str) -> Key {
-    file(org, id).key(META)
+pub(super) fn run_key(org: &Org, id: &str) -> Key {
+    file(org, id).key(RUN)
 }
 
 pub(super) fn answer_key(org: &Org, id: &str, step: &str) -> Key {
@@ -397,7 +411,10 @@ fn status_partition(org: &Org, status: RunStatus) -> Partition {
     Partition::of(org, &format!("LS#{}", status.as_str()))
 }
 
+fn usage_key(org: &Org, now: Timestamp) -> Key {
+    office(org).key(format!("USE#{}", month_of(now)))
+}
+
 fn link_key(run_id: &str) -> Key {
     Key::before_the_organisation_is_known("L", run_id)
 }
-

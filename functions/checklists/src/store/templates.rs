@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use super::organisations::TEMPLATES;
-use super::{Store, TRIES, was_overtaken};
+use super::{Store, TRIES, step_aside, was_overtaken};
 
 /// What is known of a template without its sections.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -150,7 +150,7 @@ impl Store {
         now: Timestamp,
         change: impl Fn(&Template) -> Result<Option<Template>, ToolError>,
     ) -> Result<Option<TemplateBody>, ToolError> {
-        for _ in 0..TRIES {
+        for tries in 0..TRIES {
             let Some(present) = self.template(org, id).await? else { return Ok(None) };
             let Some(template) = change(&present.template)? else { return Ok(Some(present)) };
             let next = TemplateBody { v: present.v + 1, created_at: present.created_at, updated_at: now, template };
@@ -161,7 +161,7 @@ impl Store {
             ];
             match self.table.transact(actions).await {
                 Ok(()) => return Ok(Some(next)),
-                Err(error) if was_overtaken(&error, |cause| *cause == Cause::Overtaken) => {}
+                Err(error) if was_overtaken(&error, |cause| *cause == Cause::Overtaken) => step_aside(tries).await,
                 Err(error) => return Err(error.told(|_| ToolError::internal("only one condition was set"))),
             }
         }

@@ -9,8 +9,8 @@ use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 
 use super::assets::{Marker, count_active, mark, unmark};
-use super::runs::{ListEntry, RunFile, RunRow, StoredAnswer, answer_key, entry_key, meta_key, operations, run_not_found};
-use super::{Store, TRIES, was_overtaken};
+use super::runs::{ListEntry, RunFile, RunRow, StoredAnswer, answer_key, entry_key, operations, run_key, run_not_found};
+use super::{Store, TRIES, step_aside, was_overtaken};
 
 /// Answers that a transaction takes away by itself. A transaction has at most 100 items; more than these are named in
 /// the run's row as counting no longer, and their rows go with the run.
@@ -61,7 +61,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Settled, ToolError> {
         let mut holds = true;
-        for _ in 0..TRIES {
+        for tries in 0..TRIES {
             let (file, done_before) = try_join!(self.run(org, run_id), self.was_done(org, run_id, operation))?;
             let file = file.ok_or_else(run_not_found)?;
             if done_before {
@@ -78,7 +78,7 @@ impl Store {
                 Ok(()) => return Ok(Settled { file: next, change: Some(change) }),
                 // A run that was extended after its asset had been deleted holds nothing.
                 Err(error) if was_overtaken(&error, |cause| *cause == Cause::AssetGone) => holds = false,
-                Err(error) if was_overtaken(&error, |_| true) => {}
+                Err(error) if was_overtaken(&error, |_| true) => step_aside(tries).await,
                 Err(error) => return Err(error.told(|_| ToolError::internal("every refusal is tried again"))),
             }
         }
@@ -124,7 +124,7 @@ fn writes(
     let (removed, dropped) = change.removed.split_at(change.removed.len().min(MOST_REMOVED));
     let row = RunRow::new(head, run, dropped.to_vec());
     let still = Condition::is("rev", before.run.rev);
-    let mut actions = vec![Action::put(meta_key(org, &head.id), &row).only_if(still, Cause::Overtaken)];
+    let mut actions = vec![Action::put(run_key(org, &head.id), &row).only_if(still, Cause::Overtaken)];
     actions.extend(removed.iter().map(|step| Action::delete(answer_key(org, &head.id, step))));
     let written = change.written.iter().filter_map(|step| Some((step, run.answers.get(step)?)));
     actions.extend(written.map(|(step, answer)| Action::put(answer_key(org, &head.id, step), &StoredAnswer::of(answer))));

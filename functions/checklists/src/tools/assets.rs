@@ -6,7 +6,7 @@ use onepost_core::error::ToolError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{cursor, id_pattern};
+use super::{NAME_PATTERN, cursor, id_pattern};
 use crate::assets::{Asset, Fields, new_fields};
 use crate::store::asset_not_found;
 use crate::{Caller, Checklists};
@@ -152,7 +152,7 @@ pub struct CreateAsset;
 #[derive(Deserialize, JsonSchema)]
 pub struct CreateAssetArgs {
     /// What people call it.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = NAME_PATTERN))]
     name: String,
     /// Free-form facts, such as {"plate": "AB 123", "seats": 5}. Up to 50 fields of text (2,000 characters), number, true or false;
     /// 16 KiB together. Names begin with a letter and have up to 64 letters, digits, blanks, _ or -.
@@ -194,7 +194,7 @@ pub struct UpdateAssetArgs {
     #[schemars(regex(pattern = id_pattern!("a")))]
     asset_id: String,
     /// A new name. Left out, the name stays.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), regex(pattern = NAME_PATTERN))]
     name: Option<String>,
     /// Fields to add or change; null removes a field; fields not named here stay. The limits of create_asset hold for the outcome.
     #[schemars(extend("maxProperties" = 100))]

@@ -16,7 +16,8 @@ pub(super) fn seal(product: &Checklists, org: &Org, list: &str, now: Timestamp, 
 pub(super) fn open(product: &Checklists, org: &Org, list: &str, now: Timestamp, cursor: &str) -> Result<String, ToolError> {
     let place = seal::open(&product.peppers, org, list, now, cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     place.ok_or_else(|| {
-        let message = format!("This cursor is not one that {list} gave out in the last 24 hours. Leave cursor out to begin with the first page.");
+        let message =
+            format!("This cursor is not one that {list} gave out in the last 24 hours. Leave cursor out to begin with the first page.");
         ToolError::invalid("invalid_cursor", message)
     })
 }

@@ -7,10 +7,12 @@ use onepost_core::error::ToolError;
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::id_pattern;
 use crate::mail::{Mail, Undelivered};
 use crate::members::{INVITATION_LIFETIME, Invitation, MANAGERS, Member, Role, email_address, removal};
+use crate::store::Organisation;
 use crate::{Caller, Checklists};
 
 /// `list_members`
@@ -70,7 +72,8 @@ impl Tool for ListMembers {
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, _: super::NoArguments) -> Result<Reply<Members>, ToolError> {
-        let (members, invitations) = product.store.members(call.caller.org(), call.now).await?;
+        let org = call.caller.org();
+        let (members, invitations) = try_join!(product.store.members(org), product.store.open_invitations(org, call.now))?;
         let shown = |Member { user_id, name, email, role, joined_at }| MemberOutput { user_id, name, email, role, joined_at };
         let open = |Invitation { id, email, role, expires_at, .. }| InvitationOutput { invitation_id: id, email, role, expires_at };
         Ok(Members { data: members.into_iter().map(shown).collect(), invitations: invitations.into_iter().map(open).collect() }.into())
@@ -133,6 +136,11 @@ impl Tool for InviteMember {
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: InviteMemberArgs) -> Result<Reply<InvitationSent>, ToolError> {
         let actor = call.caller.actor();
+        let (org, store, right) = (actor.org(), &product.store, actor.must_be(MANAGERS));
+        let (organisation, inviter, open) =
+            try_join!(store.organisation(org), store.member(org, actor.user_id()), store.open_invitations(org, call.now))?;
+        let organisation = organisation.ok_or_else(|| ToolError::internal("an organisation without a row"))?;
+        let inviter = inviter.filter(|inviter| MANAGERS.contains(&inviter.role)).ok_or_else(|| right.refused())?;
         let token = product.ids.base62(32);
         let invitation = Invitation {
             id: product.ids.unguessable("inv"),
@@ -146,28 +154,55 @@ impl Tool for InviteMember {
             expires_at: call.now + INVITATION_LIFETIME,
         };
         let token_digest = digest(&SHA256, token.as_bytes()).as_ref().try_into().expect("SHA-256 answers 32 bytes");
-        product.store.invite(&actor.must_be(MANAGERS), &invitation, token_digest, call.now).await?;
-        if let Err(Undelivered(cause)) = product.mailer.send(letter(product, &invitation, &token)).await {
-            // An invitation that nobody was told of would only stand in the way of the next one.
-            product.store.withdraw_invitation(actor.org(), &invitation).await?;
-            let message = "The invitation could not be mailed and was taken back. Try again later.";
-            return Err(ToolError::try_again("mail_unavailable", message, 60).with_cause(cause));
+        if !open.iter().any(|other| other.email == invitation.email) {
+            check_room(&organisation, open.len())?;
         }
+        store.invite(&right, &invitation, token_digest, call.now).await?;
+        if let Err(undelivered) = product.mailer.send(letter(product, &organisation, &inviter, &invitation, &token)).await {
+            // Best effort: an invitation that was never confirmed ends by itself within a minute.
+            let _ends_by_itself = store.withdraw_invitation(org, &invitation).await;
+            return Err(not_mailed(undelivered));
+        }
+        store.confirm_invitation(org, &invitation).await?;
         let Invitation { id, email, role, expires_at, .. } = invitation;
         Ok(InvitationSent { invitation_id: id, email, role, status: "pending", expires_at }.into())
     }
 }
 
-fn letter(product: &Checklists, invitation: &Invitation, token: &str) -> Mail {
+fn not_mailed(Undelivered { cause, is_final }: Undelivered) -> ToolError {
+    if is_final {
+        let message = "The invitation could not be mailed and was taken back. Check the address; if it is right, your operator has to look at \
+                       the mail server.";
+        return ToolError::conflict("mail_refused", message).with_cause(cause);
+    }
+    let message = "The invitation could not be mailed and was taken back. Try again later.";
+    ToolError::try_again("mail_unavailable", message, 60).with_cause(cause)
+}
+
+/// Those invited count like those who joined, or one key could send mail without end. Invitations sent at the same
+/// moment may pass the limit by some; who joins is counted exactly.
+fn check_room(organisation: &Organisation, invited: usize) -> Result<(), ToolError> {
+    let (limit, joined) = (organisation.plan.members, organisation.n_members);
+    if u64::from(joined) + invited as u64 >= u64::from(limit) {
+        let message = format!(
+            "Your plan allows {limit} members; {joined} have joined and {invited} are invited. Remove a member, let an invitation run out, or \
+             ask your operator for a larger plan."
+        );
+        return Err(ToolError::quota_exceeded(message).with_details(json!({ "limit": limit, "used": joined, "invited": invited })));
+    }
+    Ok(())
+}
+
+fn letter(product: &Checklists, organisation: &Organisation, inviter: &Member, invitation: &Invitation, token: &str) -> Mail {
     let link = product.site.invitation(&invitation.id, token);
     let until = invitation.expires_at.strftime("%-d %B %Y, %H:%M UTC");
+    let (who, place, role) = (&inviter.name, &organisation.name, invitation.role.as_str());
     Mail {
         to: invitation.email.clone(),
-        subject: "You are invited to Checklists".to_owned(),
+        subject: format!("{who} invites you to {place} on Checklists"),
         body: format!(
-            "Hello,\n\nyou are invited to join an organisation on Checklists as {}.\n\nAccept with this link, once and until {until}:\n{link}\n\n\
-             If you do not expect this, ignore it: without the link nothing happens.\n",
-            invitation.role.as_str()
+            "Hello,\n\n{who} invites you to join {place} on Checklists as {role}.\n\nAccept with this link, once and until {until}:\n{link}\n\n\
+             If you do not expect this, ignore it: without the link nothing happens.\n"
         ),
     }
 }

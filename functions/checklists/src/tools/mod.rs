@@ -45,6 +45,9 @@ pub struct List<T> {
     data: Vec<T>,
 }
 
+/// A name: one line that is not blank.
+const NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$";
+
 /// A shape of ids: the prefix and a UUID.
 macro_rules! id_pattern {
     ($prefix:literal) => {

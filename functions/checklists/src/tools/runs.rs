@@ -86,7 +86,8 @@ impl Tool for CreateRun {
             let message = "This template has no step that could be shown to anybody. Add one with update_template.";
             return Err(ToolError::invalid("template_empty", message));
         }
-        let expires_at = args.expires_in_hours.or(organisation.default_expiry_hours).map(|hours| after_hours(call.now, hours)).transpose()?;
+        let expires_at =
+            args.expires_in_hours.or(organisation.default_expiry_hours).map(|hours| after_hours(call.now, hours)).transpose()?;
         let run_id = product.ids.unguessable("r");
         let head = RunHead {
             id: run_id.clone(),
@@ -126,11 +127,11 @@ pub struct GetRun;
 /// A run, whole.
 #[derive(Serialize, JsonSchema)]
 pub struct RunOutput {
-    /// Its id.
-    id: String,
+    /// Its id: r- and a UUID.
+    run_id: String,
     /// pending: not begun. in_progress: the first answer is there. completed: handed in. cancelled: given up or withdrawn. expired: its
     /// link ran out before.
-    #[schemars(with = "String")]
+    #[schemars(with = "Status")]
     status: RunStatus,
     /// The template it was dispatched from.
     template_id: String,
@@ -216,7 +217,7 @@ impl RunOutput {
         let status = run.status_at(now);
         Self {
             link: product.site.run(&head.id),
-            id: head.id,
+            run_id: head.id,
             status,
             template_id: head.template_id,
             template_v: head.template_v,
@@ -293,7 +294,7 @@ pub struct RunSummary {
     /// Its id.
     run_id: String,
     /// pending, in_progress, completed, cancelled or expired.
-    #[schemars(with = "String")]
+    #[schemars(with = "Status")]
     status: RunStatus,
     /// The template it was dispatched from.
     template_id: String,
@@ -407,4 +408,3 @@ impl Tool for DeleteRun {
         Ok(DeletedRun { deleted: true, run_id: args.run_id, photos_deleted }.into())
     }
 }
-

@@ -12,12 +12,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
 
-use super::{List, NoArguments, id_pattern};
+use super::{List, NAME_PATTERN, NoArguments, id_pattern};
 use crate::store::{TemplateBody, TemplateHead, template_not_found};
 use crate::{Caller, Checklists};
 
 /// Random characters of a generated id, after its prefix.
 const ID_LENGTH: usize = 6;
+
+/// Characters of a description that a list shows.
+const SHOWN_OF_DESCRIPTION: usize = 200;
 
 /// How TDL is written, in the words that a model needs.
 const SECTIONS: &str = "The checklist in TDL: an array of {title?, steps: [...]}. A step is {type, label, hint?, required?, photo?, geo?, condition?, \
@@ -37,7 +40,7 @@ pub struct TemplateSummary {
     v: u32,
     /// Its name.
     name: String,
-    /// What it is for, or null.
+    /// What it is for, its first 200 characters, or null.
     description: Option<String>,
     /// Its tags.
     tags: Vec<String>,
@@ -54,7 +57,15 @@ pub struct TemplateSummary {
 impl From<TemplateHead> for TemplateSummary {
     fn from(head: TemplateHead) -> Self {
         let TemplateHead { id, v, name, description, tags, step_count, est_minutes, updated_at, .. } = head;
-        Self { id, v, name, description, tags, step_count, est_minutes, updated_at }
+        Self { id, v, name, description: description.map(shortened), tags, step_count, est_minutes, updated_at }
+    }
+}
+
+/// A list of 500 whole descriptions would be more than a model reads.
+fn shortened(description: String) -> String {
+    match description.char_indices().nth(SHOWN_OF_DESCRIPTION) {
+        Some((end, _)) => format!("{}…", &description[..end]),
+        None => description,
     }
 }
 
@@ -185,7 +196,7 @@ pub struct CreateTemplate;
 #[derive(Deserialize, JsonSchema)]
 pub struct CreateTemplateArgs {
     /// What people call the checklist.
-    #[schemars(length(min = 1, max = 120))]
+    #[schemars(length(min = 1, max = 120), regex(pattern = NAME_PATTERN))]
     name: String,
     /// The rest of it.
     #[serde(flatten)]
@@ -229,7 +240,7 @@ pub struct UpdateTemplateArgs {
     #[schemars(regex(pattern = id_pattern!("t")))]
     template_id: String,
     /// A new name. Left out, the name stays.
-    #[schemars(length(min = 1, max = 120))]
+    #[schemars(length(min = 1, max = 120), regex(pattern = NAME_PATTERN))]
     name: Option<String>,
     /// The rest of it.
     #[serde(flatten)]

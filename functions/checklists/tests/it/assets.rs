@@ -102,7 +102,8 @@ async fn an_id_that_never_was_and_one_that_was_deleted_get_the_same_answer() {
     let deleted = world.asset("Van").await;
     world.call("delete_asset", json!({ "asset_id": deleted })).await.done();
     for tool in ["get_asset", "update_asset", "delete_asset"] {
-        let arguments = |id: &str| if tool == "update_asset" { json!({ "asset_id": id, "name": "New" }) } else { json!({ "asset_id": id }) };
+        let arguments =
+            |id: &str| if tool == "update_asset" { json!({ "asset_id": id, "name": "New" }) } else { json!({ "asset_id": id }) };
         let never = world.call(tool, arguments("a-00000000-0000-7000-8000-000000000000")).await;
         assert_eq!(never.code(), "asset_not_found", "{tool}");
         assert_eq!(world.call(tool, arguments(&deleted)).await, never, "{tool}");
@@ -125,7 +126,9 @@ async fn fields_come_back_as_they_were_given_in_their_order() {
 #[tokio::test]
 async fn an_asset_needs_no_fields_and_a_null_names_one_that_is_not_there() {
     let world = World::new().await;
-    for arguments in [json!({ "name": "Van" }), json!({ "name": "Van", "fields": null }), json!({ "name": "Van", "fields": { "plate": null } })] {
+    for arguments in
+        [json!({ "name": "Van" }), json!({ "name": "Van", "fields": null }), json!({ "name": "Van", "fields": { "plate": null } })]
+    {
         assert_eq!(world.call("create_asset", arguments).await.done()["fields"], json!({}));
     }
 }

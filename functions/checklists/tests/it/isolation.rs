@@ -70,11 +70,8 @@ async fn try_every_form(tools: &[&str]) -> usize {
             let twin = forms::never(id);
             let twins = if of == kind { forms::of(&twin) } else { forms::few(&twin) };
             let call = |id: Value| (*tool, arguments(&stage.b, tool, argument, id));
-            let (unknown, twins): (Vec<String>, Vec<Value>) = twins
-                .into_iter()
-                .map(|(form, twin)| (format!("{of} {form}"), twin))
-                .filter(|(form, _)| !never.contains_key(form))
-                .unzip();
+            let (unknown, twins): (Vec<String>, Vec<Value>) =
+                twins.into_iter().map(|(form, twin)| (format!("{of} {form}"), twin)).filter(|(form, _)| !never.contains_key(form)).unzip();
             never.extend(unknown.into_iter().zip(stage.ask_all(twins.into_iter().map(call).collect()).await));
             let answers = stage.ask_all(forms.iter().map(|(_, id)| call(id.clone())).collect()).await;
             for ((form, foreign), answer) in forms.iter().zip(&answers) {
@@ -126,7 +123,8 @@ async fn cursors_of_others_and_changed_ones_are_no_cursors() {
     }
     // Nobody can seal these, and they are refused all the same.
     let (peppers, ids, now) = (Peppers::new(Pepper::new("1", [7; 32]), None), Ids::default(), stage.world.now());
-    let sealed = |org: &str, list: &str, at, place: &str| seal::seal(&peppers, &ids, &stage.world.desk.org(org), list, at, place.as_bytes());
+    let sealed =
+        |org: &str, list: &str, at, place: &str| seal::seal(&peppers, &ids, &stage.world.desk.org(org), list, at, place.as_bytes());
     let place = stage.a.one_of('a');
     for list in ["list_runs", "list_templates", "list_members", "get_asset", "LIST_ASSETS", "list_assets ", ""] {
         cursors.push((format!("of {list:?}"), sealed(&stage.b.org, list, now, &place)));
@@ -150,7 +148,8 @@ async fn a_place_in_another_list_leads_into_ones_own() {
     let stage = furnished::stage().await;
     let (peppers, ids) = (Peppers::new(Pepper::new("1", [7; 32]), None), Ids::default());
     let org = stage.world.desk.org(&stage.b.org);
-    let places: Vec<String> = stage.a.ids.iter().map(|(_, id)| id.clone()).chain(["".into(), "#".into(), "zzz".into(), stage.a.org.clone()]).collect();
+    let places: Vec<String> =
+        stage.a.ids.iter().map(|(_, id)| id.clone()).chain(["".into(), "#".into(), "zzz".into(), stage.a.org.clone()]).collect();
     let own: Vec<&String> = stage.b.ids.iter().map(|(_, id)| id).collect();
     for place in places.iter().filter(|place| !place.is_empty()) {
         let cursor = seal::seal(&peppers, &ids, &org, "list_assets", stage.world.now(), place.as_bytes());
@@ -184,7 +183,8 @@ async fn no_argument_member_or_header_names_another_organisation() {
     let stage = furnished::stage().await;
     let before = stage.everything();
     let a = &stage.a;
-    let names = ["org_id", "org", "organisation_id", "organization", "tenant_id", "workspace", "created_by", "user", "pk", "id", "_meta", "key"];
+    let names =
+        ["org_id", "org", "organisation_id", "organization", "tenant_id", "workspace", "created_by", "user", "pk", "id", "_meta", "key"];
     for (tool, arguments) in furnished::one_call_each(&stage.b) {
         for name in names {
             let with = |value: &str| {
@@ -199,15 +199,19 @@ async fn no_argument_member_or_header_names_another_organisation() {
             stage.says_nothing_of_a(&answer);
         }
     }
-    let names = ["x-organisation", "x-org-id", "x-tenant-id", "x-api-key", "cookie", "x-forwarded-host", "mcp-session-id", "x-amzn-lambda-context"];
+    let names =
+        ["x-organisation", "x-org-id", "x-tenant-id", "x-api-key", "cookie", "x-forwarded-host", "mcp-session-id", "x-amzn-lambda-context"];
     let call = |tool: &str, arguments: Value, meta: Value| {
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments, "_meta": meta } }).to_string()
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments, "_meta": meta } })
+            .to_string()
     };
     let asset = json!({ "asset_id": a.one_of('a') });
     let expected = stage.ask("get_asset", asset.clone()).await;
     for name in names {
         for value in [&a.org, &a.key] {
-            let request = http::Request::post("/mcp").header("authorization", format!("Bearer {}", stage.b.key)).header("content-type", "application/json");
+            let request = http::Request::post("/mcp")
+                .header("authorization", format!("Bearer {}", stage.b.key))
+                .header("content-type", "application/json");
             let request = request.header(name, value.as_str()).body(call("get_asset", asset.clone(), json!({})).into()).unwrap();
             assert_eq!(furnished::told(&stage.world.answer(request).await), expected, "{name}");
         }
@@ -233,7 +237,8 @@ async fn ids_inside_a_template_are_the_templates_own() {
     let [step, section, option] = furnished::STEP_IDS;
     let foreign = nested(step, section, option);
     let never = nested("s-nevr01", "g-nevr01", "o-nevr01");
-    for (tool, more) in [("create_template", json!({ "name": "Mine" })), ("update_template", json!({ "template_id": stage.b.one_of('t') }))] {
+    for (tool, more) in [("create_template", json!({ "name": "Mine" })), ("update_template", json!({ "template_id": stage.b.one_of('t') }))]
+    {
         for (foreign, never) in foreign.iter().zip(&never) {
             let with = |sections: &Value| {
                 let mut arguments = more.clone();
@@ -283,8 +288,9 @@ async fn no_id_leads_the_store_out_of_an_organisation() {
                 assert_eq!(store.delete_run(&org, &id, now).await, Ok(None), "{form}");
                 assert_eq!(store.delete_template(&org, &id).await, Ok(false), "{form}");
                 assert_eq!(store.delete_asset(&org, &id, now).await.unwrap_err().code(), "asset_not_found", "{form}");
-                assert_eq!(store.end_key(&org, &id, now).await, Ok(false), "{form}");
-                attempts += 9;
+                assert!(store.key_of(&org, &id).await.unwrap().is_none(), "{form}");
+                assert_eq!(stage.world.desk.revoke_key(&stage.b.org, &id).await.unwrap_err().code(), "key_not_found", "{form}");
+                attempts += 10;
             }
         }
     }

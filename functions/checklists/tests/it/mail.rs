@@ -1,6 +1,6 @@
 //! Mail over SMTP, against a server of a few lines on loopback.
 
-use checklists::mail::{Mail, Mailer, Smtp, Unconfigured};
+use checklists::mail::{Mail, Mailer, Smtp, Unconfigured, Undelivered};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -61,7 +61,10 @@ async fn a_recipient_that_the_server_refuses_is_undelivered() {
     let (url, _session) = server(Some("550 nobody here")).await;
     let smtp = Smtp::new(&url, "checklists@example.com").unwrap();
     let undelivered = smtp.send(mail()).await.unwrap_err();
-    assert!(undelivered.0.contains("nobody here"), "{undelivered:?}");
+    assert_eq!(undelivered, Undelivered::for_good("the mail server answered 550"), "its own words may repeat the address");
+    let (url, _session) = server(Some("450 later")).await;
+    let smtp = Smtp::new(&url, "checklists@example.com").unwrap();
+    assert_eq!(smtp.send(mail()).await, Err(Undelivered::for_now("the mail server answered 450")));
 }
 
 #[tokio::test]
@@ -69,7 +72,7 @@ async fn a_server_that_is_away_and_none_at_all_are_undelivered() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let smtp = Smtp::new(&format!("smtp://127.0.0.1:{port}"), "checklists@example.com").unwrap();
     assert!(smtp.send(mail()).await.is_err());
-    assert!(Unconfigured.send(mail()).await.unwrap_err().0.contains("SMTP_URL"));
+    assert!(Unconfigured.send(mail()).await.unwrap_err().cause.contains("SMTP_URL"));
 }
 
 #[test]

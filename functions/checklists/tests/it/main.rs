@@ -4,9 +4,12 @@
 
 mod asset_lists;
 mod assets;
+mod canary;
+mod catalog;
 mod costs;
-mod isolation;
 mod faults;
+mod field_reports;
+mod isolation;
 mod keys;
 mod mail;
 mod members;

@@ -75,7 +75,9 @@ async fn nobody_is_invited_as_owner_or_at_what_is_no_address() {
     ] {
         assert_eq!(world.call("invite_member", arguments).await.violations(), [(place.to_owned(), rule.to_owned())]);
     }
-    for email in ["new", "new@", "@home.example", "a b@home.example", "a@b@c", "New <new@home.example>", "new@home.example\r\nBcc: x@y.example"] {
+    for email in
+        ["new", "new@", "@home.example", "a b@home.example", "a@b@c", "New <new@home.example>", "new@home.example\r\nBcc: x@y.example"]
+    {
         assert_eq!(invite(&world, email).await.code(), "invalid_argument", "{email}");
     }
     assert_eq!((invitations(&world).await, world.outbox.sent().len()), (json!([]), 0));
@@ -128,6 +130,12 @@ async fn an_invitation_whose_mail_fails_is_taken_back() {
     assert_eq!(traces, [], "neither the invitation nor its hold on the address is left");
     world.outbox.break_down(false);
     invite(&world, "new@home.example").await.done();
+
+    // What would fail again is told otherwise, and taken back all the same.
+    let refused = invite(&world, "refused@home.example").await.refusal();
+    assert_eq!((&refused["error"], refused.get("retry_after")), (&json!("mail_refused"), None));
+    assert_eq!(invite(&world, "refused@home.example").await.code(), "mail_refused");
+    assert_eq!(invitations(&world).await.as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -2,8 +2,12 @@
 //! step the answers agree, and every few steps all lists, counters and stored rows do. Faults at the table are drawn
 //! with the steps and change no answer. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` make for longer and other runs.
 
+mod dispatches;
+mod drafts;
 mod interleaving;
+mod people;
 mod reference;
+mod shown;
 mod steps;
 mod stored;
 mod system;

@@ -25,7 +25,8 @@ impl Case {
             { "id": "s-num", "type": "number", "label": "How many?", "config": { "decimals": 3 } },
         ]);
         let settings = json!({ "allow_skip": true });
-        let template = world.call("create_template", json!({ "name": "Check", "settings": settings, "sections": [{ "steps": steps }] })).await.done();
+        let template =
+            world.call("create_template", json!({ "name": "Check", "settings": settings, "sections": [{ "steps": steps }] })).await.done();
         let asset = world.asset("Flat").await;
         let run = world.run(json!({ "template_id": template["id"], "asset_id": asset, "expires_in_hours": 2 })).await;
         Self { world, run, asset }
@@ -166,7 +167,10 @@ async fn an_extended_run_comes_back_with_its_answers_and_holds_its_asset_again()
     let end: Timestamp = "2026-05-23T00:00:00Z".parse().unwrap();
     case.apply(Command::Extend { expires_at: Some(end) }).await;
     let run = case.shows("in_progress").await;
-    assert_eq!((&run["expires_at"], &run["expired_at"], &run["answers"]["s-num"]["value"]), (&json!("2026-05-23T00:00:00Z"), &Value::Null, &json!(2)));
+    assert_eq!(
+        (&run["expires_at"], &run["expired_at"], &run["answers"]["s-num"]["value"]),
+        (&json!("2026-05-23T00:00:00Z"), &Value::Null, &json!(2))
+    );
     assert_eq!(case.world.call("delete_asset", json!({ "asset_id": case.asset })).await.code(), "asset_has_active_runs");
     // The same after the end had been stored.
     case.hours(24);

@@ -14,7 +14,8 @@ async fn get(world: &World, id: &str) -> Value {
 async fn a_run_is_dispatched_and_answers_its_id_link_and_end() {
     let world = World::new().await;
     let template = world.template().await;
-    let made = world.call("create_run", json!({ "template_id": template, "executor_ref": "booking_9f2a3b", "expires_in_hours": 24 })).await.done();
+    let made =
+        world.call("create_run", json!({ "template_id": template, "executor_ref": "booking_9f2a3b", "expires_in_hours": 24 })).await.done();
     let id = made["run_id"].as_str().unwrap();
     let expected = json!({ "run_id": id, "link": format!("https://checklists.example/r/{id}"), "expires_at": "2026-05-23T08:31:00Z" });
     assert_eq!(made, expected);
@@ -27,7 +28,7 @@ async fn a_fresh_run_is_pending_and_everything_that_has_not_happened_is_null() {
     let template = world.template().await;
     let id = world.run(json!({ "template_id": template })).await;
     let expected = json!({
-        "id": id, "status": "pending", "template_id": template, "template_v": 1, "template_name": "Check", "asset": null, "executor_ref": null,
+        "run_id": id, "status": "pending", "template_id": template, "template_v": 1, "template_name": "Check", "asset": null, "executor_ref": null,
         "link": format!("https://checklists.example/r/{id}"), "expires_at": null, "assigned_to": null, "identity": null,
         "progress": { "total": 1, "answered": 0, "skipped": 0 }, "answers": {}, "score": null, "cancel": null,
         "created_at": "2026-05-22T08:31:00Z", "created_by": world.home.owner.user_id, "opened_at": null, "started_at": null,
@@ -86,7 +87,9 @@ async fn a_link_lasts_from_a_quarter_of_an_hour_to_a_year() {
         assert_eq!(made["expires_at"], end, "{hours}");
         assert_eq!(get(&world, made["run_id"].as_str().unwrap()).await["expires_at"], end);
     }
-    for (hours, rule) in [(json!(0), "minimum"), (json!(-1), "minimum"), (json!(0.249), "minimum"), (json!(8760.1), "maximum"), (json!("soon"), "type")] {
+    for (hours, rule) in
+        [(json!(0), "minimum"), (json!(-1), "minimum"), (json!(0.249), "minimum"), (json!(8760.1), "maximum"), (json!("soon"), "type")]
+    {
         let refused = world.call("create_run", json!({ "template_id": template, "expires_in_hours": hours })).await;
         assert_eq!(refused.violations(), [("/expires_in_hours".to_owned(), rule.to_owned())], "{hours}");
     }
@@ -115,7 +118,9 @@ async fn a_reference_of_the_caller_is_one_line_told_back_as_it_was_given() {
         let id = world.run(json!({ "template_id": template, "executor_ref": reference })).await;
         assert_eq!(get(&world, &id).await["executor_ref"], reference);
     }
-    for (reference, rule) in [("", "minLength"), (&"é".repeat(129) as &str, "maxLength"), ("a\nb", "pattern"), ("a\u{0}", "pattern"), ("\u{7f}", "pattern")] {
+    for (reference, rule) in
+        [("", "minLength"), (&"é".repeat(129) as &str, "maxLength"), ("a\nb", "pattern"), ("a\u{0}", "pattern"), ("\u{7f}", "pattern")]
+    {
         let refused = world.call("create_run", json!({ "template_id": template, "executor_ref": reference })).await;
         assert!(refused.violations().contains(&("/executor_ref".to_owned(), rule.to_owned())), "{reference:?} {refused:?}");
     }

@@ -62,7 +62,8 @@ async fn an_id_that_never_was_and_one_that_was_deleted_get_the_same_answer() {
     let deleted = world.template().await;
     world.call("delete_template", json!({ "template_id": deleted })).await.done();
     for tool in ["get_template", "update_template", "delete_template", "create_run"] {
-        let arguments = |id: &str| if tool == "update_template" { json!({ "template_id": id, "name": "New" }) } else { json!({ "template_id": id }) };
+        let arguments =
+            |id: &str| if tool == "update_template" { json!({ "template_id": id, "name": "New" }) } else { json!({ "template_id": id }) };
         let never = world.call(tool, arguments("t-00000000-0000-7000-8000-000000000000")).await;
         assert_eq!(never.code(), "template_not_found", "{tool}");
         assert_eq!(world.call(tool, arguments(&deleted)).await, never, "{tool}");
@@ -80,14 +81,19 @@ async fn templates_are_listed_newest_first_with_nulls_for_what_they_lack() {
     let names: Vec<&Value> = listed["data"].as_array().unwrap().iter().map(|template| &template["name"]).collect();
     assert_eq!(names, ["Third", "Second", "First"]);
     let bare = &listed["data"][0];
-    assert_eq!((&bare["description"], &bare["tags"], &bare["est_minutes"], &bare["step_count"]), (&Value::Null, &json!([]), &Value::Null, &json!(0)));
+    assert_eq!(
+        (&bare["description"], &bare["tags"], &bare["est_minutes"], &bare["step_count"]),
+        (&Value::Null, &json!([]), &Value::Null, &json!(0))
+    );
 }
 
 #[tokio::test]
 async fn ids_that_were_left_out_are_made_and_given_ones_are_kept() {
     let world = World::new().await;
-    let choice = json!({ "type": "choice", "label": "Which?", "config": { "options": [{ "id": "o-one", "label": "One" }, { "label": "Two" }] } });
-    let made = create(&world, json!([{ "id": "g-mine", "steps": [choice, { "id": "s-mine", "type": "photo", "label": "Show it" }] }])).await;
+    let choice =
+        json!({ "type": "choice", "label": "Which?", "config": { "options": [{ "id": "o-one", "label": "One" }, { "label": "Two" }] } });
+    let made =
+        create(&world, json!([{ "id": "g-mine", "steps": [choice, { "id": "s-mine", "type": "photo", "label": "Show it" }] }])).await;
     let section = &made["sections"][0];
     assert_eq!((&section["id"], &section["steps"][1]["id"]), (&json!("g-mine"), &json!("s-mine")));
     let step = &section["steps"][0];
@@ -176,14 +182,19 @@ async fn what_the_schema_can_judge_is_a_fault_of_the_arguments() {
 async fn an_update_replaces_what_it_names_whole_and_keeps_the_rest() {
     let world = World::new().await;
     let made = world
-        .call("create_template", json!({ "name": "Check", "description": "Old", "tags": ["a", "b"], "settings": { "voice": true, "allow_skip": true } }))
+        .call(
+            "create_template",
+            json!({ "name": "Check", "description": "Old", "tags": ["a", "b"], "settings": { "voice": true, "allow_skip": true } }),
+        )
         .await
         .done();
     world.clock.advance(SignedDuration::from_mins(1));
     let update = json!({ "template_id": made["id"], "tags": ["c"], "settings": { "voice": false } });
     let updated = world.call("update_template", update).await.done();
     let mut expected = made.clone();
-    for (member, value) in [("v", json!(2)), ("tags", json!(["c"])), ("settings", json!({ "voice": false })), ("updated_at", json!("2026-05-22T08:32:00Z"))] {
+    for (member, value) in
+        [("v", json!(2)), ("tags", json!(["c"])), ("settings", json!({ "voice": false })), ("updated_at", json!("2026-05-22T08:32:00Z"))]
+    {
         expected[member] = value;
     }
     assert_eq!(updated, expected);
@@ -354,7 +365,8 @@ async fn an_update_that_others_keep_overtaking_is_asked_to_try_again() {
 #[tokio::test]
 async fn members_that_begin_with_x_are_the_authors_own_and_others_are_refused() {
     let world = World::new().await;
-    let made = create(&world, json!([{ "x_source": "import", "steps": [{ "type": "boolean", "label": "l", "x_note": { "any": [1] } }] }])).await;
+    let made =
+        create(&world, json!([{ "x_source": "import", "steps": [{ "type": "boolean", "label": "l", "x_note": { "any": [1] } }] }])).await;
     assert_eq!((&made["sections"][0]["x_source"], &made["sections"][0]["steps"][0]["x_note"]), (&json!("import"), &json!({ "any": [1] })));
     let refused = world.call("create_template", json!({ "name": "n", "sections": [{ "mine": 1, "steps": [] }] })).await;
     assert_eq!(faults(refused), [("/sections/0/mine".to_owned(), "additionalProperties".to_owned())]);

@@ -14,9 +14,9 @@ use checklists::mail::{Mail, Mailer, Undelivered};
 use checklists::members::{Member, Role};
 use checklists::operator::Desk;
 use checklists::store::{DESIGN, Organisation, Settled, Store};
+use checklists_rules::Command;
 use checklists_rules::answer::Given;
 use checklists_rules::run::Origin;
-use checklists_rules::Command;
 use dynoxide::AttributeValue;
 use dynoxide::actions::scan::ScanRequest;
 use jiff::Timestamp;
@@ -178,7 +178,8 @@ impl World {
     }
 
     pub async fn post(&self, key: &str, body: impl Into<Bytes>) -> Response {
-        let request = http::Request::post("/mcp").header("authorization", format!("Bearer {key}")).header("content-type", "application/json");
+        let request =
+            http::Request::post("/mcp").header("authorization", format!("Bearer {key}")).header("content-type", "application/json");
         self.answer(request.body(body.into()).unwrap()).await
     }
 
@@ -280,7 +281,8 @@ fn id_of(said: Said, member: &str) -> String {
     said.done()[member].as_str().unwrap().to_owned()
 }
 
-fn read(answer: &Value) -> Said {
+/// What the answer to a tool call says.
+pub fn read(answer: &Value) -> Said {
     if let Some(error) = answer.get("error") {
         return Said::Protocol(error.clone());
     }
@@ -319,7 +321,10 @@ impl Mailer for Counter {
     fn send(&self, mail: Mail) -> Pin<Box<dyn Future<Output = Result<(), Undelivered>> + Send + '_>> {
         Box::pin(async move {
             if self.0.down.load(Ordering::Relaxed) {
-                return Err(Undelivered("the outbox is broken".into()));
+                return Err(Undelivered::for_now("the outbox is broken"));
+            }
+            if mail.to.starts_with("refused") {
+                return Err(Undelivered::for_good("the outbox does not like this address"));
             }
             self.0.sent.lock().unwrap().push(mail);
             Ok(())

@@ -1,6 +1,11 @@
 //! DynamoDB, on SQLite.
+//!
+//! The engine is `dynoxide`, with a wire of our own in front: its server answers whatever page asks it, preflights too, and
+//! its routes cannot be had without it.
 
 mod file;
+mod operations;
+mod wire;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -60,12 +65,8 @@ impl DynamoDb {
 
         let listener = loopback::listen(0).map_err(failed)?;
         let url = loopback::url(&listener).map_err(failed)?;
-        let served = database.clone();
-        let server = Served::start(|stopping| async move {
-            if let Err(reason) = dynoxide::server::serve_with_shutdown(listener, served, stopping.wait()).await {
-                tracing::error!(reason, "DynamoDB stopped serving");
-            }
-        });
+        let router = wire::router(database.clone());
+        let server = Served::start(|stopping| super::serve(listener, router, stopping.wait()));
         let sweeper = Sweeper::start(database.clone(), sweep_every);
         Ok(DynamoDb { url, database, file, server, sweeper })
     }

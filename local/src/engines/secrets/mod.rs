@@ -39,10 +39,7 @@ impl SecretsManager {
         let url = loopback::url(&listener).map_err(failed)?;
         let store = Arc::new(store);
         let router = wire::router(store.clone());
-        let server = Served::start(|stopping| async move {
-            // It ends with the shutdown and never fails.
-            let _ = axum::serve(listener, router).with_graceful_shutdown(stopping.wait()).await;
-        });
+        let server = Served::start(|stopping| super::serve(listener, router, stopping.wait()));
         Ok(SecretsManager { url, store, server })
     }
 

@@ -24,6 +24,9 @@ const MAX_VALUE: usize = 65_536;
 /// Account and region are placeholders, and stay the same so that an ARN that somebody noted stays good.
 const ARN_PREFIX: &str = "arn:aws:secretsmanager:us-east-1:000000000000:secret:";
 
+/// How many characters an ARN has after its last hyphen, so that a secret made again under its name has another.
+const ARN_SUFFIX: usize = 6;
+
 /// One secret. Its `Debug` shows no value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Secret {
@@ -72,15 +75,19 @@ impl std::fmt::Debug for SecretValue {
 }
 
 /// Why Secrets Manager does not do what it was asked, with the message for the caller.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// `ResourceNotFoundException`.
+    #[error("{0}")]
     NotFound(String),
     /// `ResourceExistsException`.
+    #[error("{0}")]
     Exists(String),
     /// `InvalidParameterException`.
+    #[error("{0}")]
     InvalidParameter(String),
     /// `InternalServiceError`: the file cannot be written, and nothing was changed.
+    #[error("{0}")]
     Internal(Error),
 }
 
@@ -159,7 +166,7 @@ impl SecretStore {
                 };
             }
             let now = now_ms();
-            let suffix: String = uuid::Uuid::new_v4().simple().to_string().chars().take(6).collect();
+            let suffix: String = uuid::Uuid::new_v4().simple().to_string().chars().take(ARN_SUFFIX).collect();
             let mut secret = Secret {
                 name: name.to_owned(),
                 arn: format!("{ARN_PREFIX}{name}-{suffix}"),
@@ -261,9 +268,24 @@ impl Secret {
             })
     }
 
+    /// Whether name and ARN are such as Secrets Manager gives; otherwise what is wrong, as the rest of a sentence. A file
+    /// and an export may have been written by anybody.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        check_name(&self.name).map_err(|_| "has a name that no secret can have")?;
+        if self.arn_without_suffix().is_some_and(|arn| arn.starts_with("arn:") && arn.ends_with(&format!(":secret:{}", self.name))) {
+            Ok(())
+        } else {
+            Err("has an ARN that does not belong to its name")
+        }
+    }
+
     fn answers_to(&self, id: &str) -> bool {
-        let without_suffix = &self.arn[..self.arn.len().saturating_sub(7)];
-        self.name == id || self.arn == id || without_suffix == id
+        self.name == id || self.arn == id || self.arn_without_suffix() == Some(id)
+    }
+
+    fn arn_without_suffix(&self) -> Option<&str> {
+        let (arn, suffix) = self.arn.rsplit_once('-')?;
+        (suffix.len() == ARN_SUFFIX && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(arn)
     }
 
     fn label(&mut self, index: usize, stage: String) {
@@ -297,6 +319,9 @@ fn parse(bytes: &[u8]) -> Result<Vec<Secret>, String> {
         .map_err(|error| format!("it is not what it should be at line {}, column {}", error.line(), error.column()))?;
     if document.format != FORMAT {
         return Err(format!("it is of format {}, and this version knows {FORMAT}", document.format));
+    }
+    for (secret, number) in document.secrets.iter().zip(1..) {
+        secret.check().map_err(|fault| format!("its secret {number} {fault}"))?;
     }
     Ok(document.secrets)
 }

@@ -111,6 +111,11 @@ impl Update {
         self
     }
 
+    /// Whether making it twice differs from making it once.
+    pub(super) fn adds(&self) -> bool {
+        !self.add.is_empty()
+    }
+
     /// Takes the attribute away.
     #[must_use]
     pub fn remove(mut self, attribute: &'static str) -> Self {
@@ -120,7 +125,7 @@ impl Update {
 }
 
 /// A value as DynamoDB has it.
-pub fn attribute_value(value: impl Serialize) -> AttributeValue {
+pub(super) fn attribute_value(value: impl Serialize) -> AttributeValue {
     serde_dynamo::aws_sdk_dynamodb_1::to_attribute_value(value).expect("only plain values are stored")
 }
 

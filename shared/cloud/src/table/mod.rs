@@ -21,7 +21,7 @@ use onepost_core::id::Ids;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use expression::{Comparison, Condition, Update, attribute_value};
+pub use expression::{Comparison, Condition, Update};
 pub use key::{Key, Partition};
 pub use meter::{Usage, measured};
 pub use provision::{Design, Index};
@@ -29,7 +29,7 @@ pub use query::{Direction, Page, Query};
 pub use write::{Action, Refused, WriteError};
 
 use meter::Kind;
-use retry::{Nature, nature_of, retrying, text_of};
+use retry::{Nature, Trouble, retrying, trouble};
 
 /// The attribute whose time lets DynamoDB clean an item up, in seconds since 1970. It only cleans up: an item past it
 /// is absent to every read that cares.
@@ -80,8 +80,11 @@ impl TableError {
         Self { busy: false, cause: cause.into() }
     }
 
-    fn new(nature: Nature, cause: String) -> Self {
-        Self { busy: nature == Nature::Busy, cause }
+}
+
+impl From<Trouble> for TableError {
+    fn from(trouble: Trouble) -> Self {
+        Self { busy: trouble.nature == Nature::Busy, cause: trouble.cause }
     }
 }
 
@@ -96,7 +99,7 @@ impl std::error::Error for TableError {}
 impl From<TableError> for ToolError {
     fn from(error: TableError) -> Self {
         if error.busy {
-            let message = "Too many changes meet here at this moment, and this one was not made. Try again.";
+            let message = "Too much is asked of this data at this moment, and nothing was changed. Try again.";
             return Self::try_again("busy", message, 1).with_cause(error.cause);
         }
         Self::internal(error.cause)
@@ -118,21 +121,18 @@ impl Table {
     /// Reads one item.
     pub async fn get<T: DeserializeOwned>(&self, key: Key, consistency: Consistency) -> Result<Option<T>, TableError> {
         let attributes = key.into_attributes();
-        let answer = retrying(
-            |_| {
-                meter::round_trip();
-                self.client
-                    .get_item()
-                    .table_name(&self.name)
-                    .set_key(Some(attributes.clone()))
-                    .consistent_read(consistency == Consistency::Strong)
-                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                    .send()
-            },
-            nature_of,
-        )
-        .await
-        .map_err(|error| TableError::new(nature_of(&error), text_of(&error)))?;
+        let answer = retrying(|_| async {
+            meter::round_trip();
+            let request = self
+                .client
+                .get_item()
+                .table_name(&self.name)
+                .set_key(Some(attributes.clone()))
+                .consistent_read(consistency == Consistency::Strong)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            request.send().await.map_err(|error| trouble(&error))
+        })
+        .await?;
         meter::consumed(Kind::Read, answer.consumed_capacity());
         answer.item.map(|item| Item(item).read()).transpose()
     }

@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::types::{
 };
 
 use super::key::{PK, SK};
-use super::retry::text_of;
 use super::{PURGE_AT, Table, TableError};
+use crate::aws::text_of;
 
 /// A second order of some items: those that carry its partition attribute, sorted as in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::expression::{Condition, Placeholders, attribute_value};
 use super::key::{PK, Partition, SK};
 use super::meter::{self, Kind};
 use super::provision::Index;
-use super::retry::{nature_of, retrying, text_of};
+use super::retry::{retrying, trouble};
 use super::{Consistency, Item, Table, TableError};
 
 /// Which end of the list comes first.
@@ -40,6 +40,8 @@ pub struct Query<'t> {
     after: Option<String>,
     direction: Direction,
     filter: Option<Condition>,
+    skipped: usize,
+    keys_only: bool,
     consistency: Consistency,
 }
 
@@ -53,6 +55,8 @@ impl<'t> Query<'t> {
             after: None,
             direction: Direction::Ascending,
             filter: None,
+            skipped: 0,
+            keys_only: false,
             consistency: Consistency::Strong,
         }
     }
@@ -93,18 +97,35 @@ impl<'t> Query<'t> {
         self
     }
 
+    /// Passes over the first items of which the filter holds. They are read and paid for, and not kept.
+    #[must_use]
+    pub fn skip(mut self, count: usize) -> Self {
+        self.skipped = count;
+        self
+    }
+
+    /// Only the keys cross the network; the price is that of whole items.
+    #[must_use]
+    pub(super) fn keys_only(mut self) -> Self {
+        self.keys_only = true;
+        self
+    }
+
     /// Reads up to `limit` items, however many requests that takes: a page that a filter emptied is not the end. Behind
     /// a filter each request reaches further than the one before, so that neither a filter that lets all pass reads
     /// more than the page, nor one that lets few pass takes many requests.
     pub async fn page<T: DeserializeOwned>(self, limit: usize) -> Result<Page<T>, TableError> {
         let mut items: Vec<Item> = Vec::new();
         let mut from = None;
+        let mut to_skip = self.skipped;
         // One more than asked for tells whether there is more.
-        let mut reach = limit.saturating_add(1);
+        let mut reach = to_skip.saturating_add(limit).saturating_add(1);
         loop {
-            let wanted = if self.filter.is_some() { reach } else { limit.saturating_add(1) - items.len() };
-            let (read, next) = self.request(from, Some(wanted)).await?;
-            items.extend(read);
+            let wanted = if self.filter.is_some() { reach } else { to_skip.saturating_add(limit).saturating_add(1) - items.len() };
+            let (mut read, next) = self.request(from, Some(wanted)).await?;
+            let passed_over = to_skip.min(read.len());
+            to_skip -= passed_over;
+            items.extend(read.drain(passed_over..));
             from = next;
             reach = reach.saturating_mul(4);
             if items.len() > limit || from.is_none() {
@@ -160,29 +181,28 @@ impl<'t> Query<'t> {
         }
         let filter = self.filter.as_ref().map(|filter| placeholders.condition(filter));
         let limit = limit.and_then(|limit| i32::try_from(limit).ok());
-        let answer = retrying(
-            |_| {
-                meter::round_trip();
-                self.table
-                    .client
-                    .query()
-                    .table_name(&self.table.name)
-                    .set_index_name(self.index.map(|index| index.name.to_owned()))
-                    .key_condition_expression(&condition)
-                    .set_filter_expression(filter.clone())
-                    .set_expression_attribute_names(Some(placeholders.names.clone()))
-                    .set_expression_attribute_values(Some(placeholders.values.clone()))
-                    .set_exclusive_start_key(from.clone())
-                    .set_limit(limit)
-                    .scan_index_forward(self.direction == Direction::Ascending)
-                    .consistent_read(self.consistency == Consistency::Strong)
-                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                    .send()
-            },
-            nature_of,
-        )
-        .await
-        .map_err(|error| TableError::new(nature_of(&error), text_of(&error)))?;
+        let projection = self.keys_only.then(|| format!("{}, {}", placeholders.name(PK), placeholders.name(SK)));
+        let answer = retrying(|_| async {
+            meter::round_trip();
+            let request = self
+                .table
+                .client
+                .query()
+                .table_name(&self.table.name)
+                .set_index_name(self.index.map(|index| index.name.to_owned()))
+                .key_condition_expression(&condition)
+                .set_filter_expression(filter.clone())
+                .set_projection_expression(projection.clone())
+                .set_expression_attribute_names(Some(placeholders.names.clone()))
+                .set_expression_attribute_values(Some(placeholders.values.clone()))
+                .set_exclusive_start_key(from.clone())
+                .set_limit(limit)
+                .scan_index_forward(self.direction == Direction::Ascending)
+                .consistent_read(self.consistency == Consistency::Strong)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            request.send().await.map_err(|error| trouble(&error))
+        })
+        .await?;
         meter::consumed(Kind::Read, answer.consumed_capacity());
         let items = answer.items.unwrap_or_default().into_iter().map(Item).collect();
         Ok((items, answer.last_evaluated_key))

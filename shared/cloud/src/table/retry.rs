@@ -4,8 +4,11 @@ use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use tokio::time::Instant;
+
+use crate::aws::text_of;
 
 /// The most attempts at one request.
 const ATTEMPTS: u32 = 6;
@@ -26,64 +29,94 @@ pub(super) enum Nature {
     Final,
 }
 
-/// How many attempts were made before this one whose outcome is unknown.
+/// A failure, and what the log says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Trouble {
+    pub(super) nature: Nature,
+    pub(super) cause: String,
+}
+
+/// An error of an attempt that may be repeated.
+pub(super) trait Repeatable {
+    fn nature(&self) -> Nature;
+
+    /// An attempt before this one may have succeeded: it must not be told as one that did nothing.
+    fn after_unknown_outcome(&mut self);
+}
+
+impl Repeatable for Trouble {
+    fn nature(&self) -> Nature {
+        self.nature
+    }
+
+    fn after_unknown_outcome(&mut self) {
+        if self.nature == Nature::Busy {
+            self.nature = Nature::Unknown;
+        }
+    }
+}
+
+/// What is known of the attempts before this one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct History {
-    pub(super) unknown_outcomes: u32,
+    /// One of them may have happened.
+    pub(super) is_unsure: bool,
 }
 
 /// Runs `attempt` until it succeeds, fails for good, or time is up; the pauses grow and are random.
-pub(super) async fn retrying<T, E, F>(mut attempt: impl FnMut(History) -> F, nature: impl Fn(&E) -> Nature) -> Result<T, E>
+pub(super) async fn retrying<T, E, F>(mut attempt: impl FnMut(History) -> F) -> Result<T, E>
 where
+    E: Repeatable,
     F: Future<Output = Result<T, E>>,
 {
     let started = Instant::now();
     let mut history = History::default();
-    let mut pause = FIRST_PAUSE;
+    let mut longest_pause = FIRST_PAUSE;
     for attempts in 1.. {
-        let failure = match attempt(history).await {
+        let mut failure = match attempt(history).await {
             Ok(done) => return Ok(done),
             Err(failure) => failure,
         };
-        match nature(&failure) {
-            Nature::Final => return Err(failure),
-            Nature::Unknown => history.unknown_outcomes += 1,
-            Nature::Busy => {}
-        }
-        if attempts >= ATTEMPTS || started.elapsed() + pause >= BUDGET {
+        let nature = failure.nature();
+        let pause = longest_pause.mul_f64(random_fraction());
+        if nature == Nature::Final || attempts >= ATTEMPTS || started.elapsed() + pause >= BUDGET {
+            if history.is_unsure {
+                failure.after_unknown_outcome();
+            }
             return Err(failure);
         }
-        tokio::time::sleep(pause.mul_f64(random_fraction())).await;
-        pause *= 2;
+        history.is_unsure |= nature == Nature::Unknown;
+        tokio::time::sleep(pause).await;
+        longest_pause *= 2;
     }
     unreachable!("the loop ends by returning")
 }
 
-/// What kind of failure an SDK error is.
-pub(super) fn nature_of<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> Nature {
-    let code = match error {
-        SdkError::ServiceError(service) => service.err().code().unwrap_or_default(),
+/// What an SDK error means.
+pub(super) fn trouble<E>(error: &SdkError<E, HttpResponse>) -> Trouble
+where
+    E: std::error::Error + ProvideErrorMetadata + 'static,
+{
+    Trouble { nature: nature_of(error), cause: text_of(error) }
+}
+
+fn nature_of<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> Nature {
+    let (code, status) = match error {
+        SdkError::ServiceError(service) => (service.err().code().unwrap_or_default(), service.raw().status()),
         SdkError::ConstructionFailure(_) => return Nature::Final,
         _ => return Nature::Unknown,
     };
     match code {
-        "ThrottlingException"
-        | "ProvisionedThroughputExceededException"
-        | "RequestLimitExceeded"
-        | "TransactionConflictException"
-        | "TransactionInProgressException" => Nature::Busy,
-        "InternalServerError" | "InternalFailure" | "ServiceUnavailable" => Nature::Unknown,
+        "ThrottlingException" | "ProvisionedThroughputExceededException" | "RequestLimitExceeded" | "TransactionConflictException" => Nature::Busy,
+        // An attempt of ours, whose answer was lost, is still at work.
+        "TransactionInProgressException" => Nature::Unknown,
+        _ if status.is_server_error() => Nature::Unknown,
         _ => Nature::Final,
     }
 }
 
-/// What the log says of an SDK error.
-pub(super) fn text_of<E: std::error::Error>(error: &E) -> String {
-    DisplayErrorContext(error).to_string()
-}
-
-/// Half to one and a half, so that those who collided do not meet again.
+/// Half to the whole of the pause, so that those who collided do not meet again.
 fn random_fraction() -> f64 {
     let random = RandomState::new().build_hasher().finish();
-    0.5 + f64::from(u32::try_from(random >> 32).expect("the upper half has 32 bits")) / f64::from(u32::MAX)
+    0.5 + f64::from(u32::try_from(random >> 32).expect("the upper half has 32 bits")) / f64::from(u32::MAX) / 2.0
 }

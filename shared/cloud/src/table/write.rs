@@ -12,13 +12,14 @@ use aws_sdk_dynamodb::types::{
     AttributeValue, ConditionCheck, Delete, DeleteRequest, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
     Update as TransactUpdate, WriteRequest,
 };
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use onepost_core::error::ToolError;
 use serde::Serialize;
 
-use super::expression::{Condition, Placeholders, Update};
+use super::expression::{Comparison, Condition, Placeholders, Update};
 use super::key::{Key, PK, SK};
 use super::meter::{self, Kind};
-use super::retry::{History, Nature, nature_of, retrying, text_of};
+use super::retry::{History, Nature, Repeatable, Trouble, retrying, trouble};
 use super::{Item, Table, TableError};
 
 /// Holds the token of the write that made an item what it is. A write whose answer was lost recognises its own work.
@@ -45,7 +46,7 @@ macro_rules! answered {
             Ok(answer) => Ok(answer.consumed_capacity),
             Err(error) => Err(match error.as_service_error() {
                 Some($error::ConditionalCheckFailedException(failed)) => Failure::Condition(failed.item.clone()),
-                _ => Failure::Other(nature_of(&error), text_of(&error)),
+                _ => Failure::Other(trouble(&error)),
             }),
         }
     };
@@ -56,7 +57,7 @@ enum Failure {
     /// Its condition did not hold of this item.
     Condition(Option<HashMap<String, AttributeValue>>),
     /// Anything else.
-    Other(Nature, String),
+    Other(Trouble),
 }
 
 /// One step of a write. `C` is the product's own list of causes.
@@ -138,17 +139,23 @@ impl<C> WriteError<C> {
     }
 }
 
-/// An attempt at one write.
+/// A write that was attempted and not made.
 enum Attempt<C> {
     Refused(Vec<Refused<C>>),
-    Failed(Nature, String),
+    Failed(Trouble),
 }
 
-impl<C> Attempt<C> {
+impl<C> Repeatable for Attempt<C> {
     fn nature(&self) -> Nature {
         match self {
             Self::Refused(_) => Nature::Final,
-            Self::Failed(nature, _) => *nature,
+            Self::Failed(trouble) => trouble.nature(),
+        }
+    }
+
+    fn after_unknown_outcome(&mut self) {
+        if let Self::Failed(trouble) = self {
+            trouble.after_unknown_outcome();
         }
     }
 }
@@ -157,7 +164,7 @@ impl<C> From<Attempt<C>> for WriteError<C> {
     fn from(attempt: Attempt<C>) -> Self {
         match attempt {
             Attempt::Refused(refused) => Self::Refused(refused),
-            Attempt::Failed(nature, cause) => Self::Failed(TableError::new(nature, cause)),
+            Attempt::Failed(trouble) => Self::Failed(trouble.into()),
         }
     }
 }
@@ -169,14 +176,13 @@ impl Table {
     /// On [`Action::check`], which writes nothing.
     pub async fn write<C: Clone>(&self, action: Action<C>) -> Result<(), WriteError<C>> {
         let token = self.ids.uuid().to_string();
-        let attempt = |history: History| self.attempt(&action, &token, history);
-        retrying(attempt, Attempt::nature).await.map_err(WriteError::from)
+        retrying(|history| self.attempt(&action, &token, history)).await.map_err(WriteError::from)
     }
 
     async fn attempt<C: Clone>(&self, action: &Action<C>, token: &str, history: History) -> Result<(), Attempt<C>> {
         meter::round_trip();
         let mut placeholders = Placeholders::default();
-        let condition = action.condition.as_ref().map(|(condition, _)| placeholders.condition(condition));
+        let mut condition = action.condition.as_ref().map(|(condition, _)| placeholders.condition(condition));
         let sent = match &action.step {
             Step::Put(attributes) => {
                 let request = self.client.put_item().table_name(&self.name).set_item(Some(attributes.clone()));
@@ -184,6 +190,15 @@ impl Table {
                 answered!(conditioned!(request, condition, placeholders), PutItemError)
             }
             Step::Update(key, update) => {
+                if update.adds() {
+                    // What was added once must not be added by the next attempt, whatever else is demanded.
+                    let not_mine = Condition::Any(vec![
+                        Condition::Missing(WRITTEN_BY),
+                        Condition::compares(WRITTEN_BY, Comparison::IsNot, token),
+                    ]);
+                    let not_mine = placeholders.condition(&not_mine);
+                    condition = Some(condition.map_or_else(|| not_mine.clone(), |condition| format!("{condition} AND {not_mine}")));
+                }
                 let update = placeholders.update(&update.clone().set(WRITTEN_BY, token));
                 let request = self.client.update_item().table_name(&self.name).set_key(Some(key.clone().into_attributes()));
                 answered!(conditioned!(request.update_expression(update), condition, placeholders), UpdateItemError)
@@ -200,11 +215,11 @@ impl Table {
                 return Ok(());
             }
             Err(Failure::Condition(found)) => found,
-            Err(Failure::Other(nature, cause)) => return Err(Attempt::Failed(nature, cause)),
+            Err(Failure::Other(trouble)) => return Err(Attempt::Failed(trouble)),
         };
         let written_by = found.as_ref().and_then(|item| item.get(WRITTEN_BY)).and_then(|by| by.as_s().ok());
         // Of a deletion nothing is left to recognise it by, but that an answer to it got lost.
-        let gone = matches!(action.step, Step::Delete(_)) && found.is_none() && history.unknown_outcomes > 0;
+        let gone = matches!(action.step, Step::Delete(_)) && found.is_none() && history.is_unsure;
         if gone || written_by.is_some_and(|by| by == token) {
             return Ok(());
         }
@@ -233,7 +248,7 @@ impl Table {
                 Err(error) => Err(cancelled(&actions, &error)),
             }
         };
-        retrying(attempt, Attempt::nature).await.map_err(WriteError::from)
+        retrying(attempt).await.map_err(WriteError::from)
     }
 
     fn in_transaction<C>(&self, action: &Action<C>) -> TransactWriteItem {
@@ -263,30 +278,30 @@ impl Table {
         .build()
     }
 
-    /// Takes items away, in batches and in no order. Items that are gone already are no fault.
+    /// Takes items away, in batches and in no order. Items that are gone already are no fault. Where it fails, some may
+    /// be gone: do it again.
     pub async fn delete_all(&self, keys: Vec<Key>) -> Result<(), TableError> {
         for batch in keys.chunks(MOST_DELETIONS) {
             let left = Mutex::new(batch.iter().map(|key| deletion(key.clone().into_attributes())).collect());
-            let deleted = retrying(|_| self.delete_some(&left), |(nature, _)| *nature).await;
-            deleted.map_err(|(nature, cause)| TableError::new(nature, cause))?;
+            retrying(|_| self.delete_some(&left)).await.map_err(|trouble| TableError::failed(trouble.cause))?;
         }
         Ok(())
     }
 
     /// One attempt at a batch. What a throttled table hands back undone is left for the next one, after a pause.
-    async fn delete_some(&self, left: &Mutex<Vec<WriteRequest>>) -> Result<(), (Nature, String)> {
+    async fn delete_some(&self, left: &Mutex<Vec<WriteRequest>>) -> Result<(), Trouble> {
         let batch = left.lock().expect("no holder of the batch panics").clone();
         meter::round_trip();
         let request = self.client.batch_write_item().request_items(&self.name, batch);
         let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
-        let answer = answer.map_err(|error| (nature_of(&error), text_of(&error)))?;
+        let answer = answer.map_err(|error| trouble(&error))?;
         meter::consumed(Kind::Write, answer.consumed_capacity());
         let undone = answer.unprocessed_items.and_then(|mut undone| undone.remove(&self.name)).unwrap_or_default();
         if undone.is_empty() {
             return Ok(());
         }
         *left.lock().expect("no holder of the batch panics") = undone;
-        Err((Nature::Busy, "a batch was handed back undone".to_owned()))
+        Err(Trouble { nature: Nature::Busy, cause: "a batch was handed back undone".to_owned() })
     }
 
     /// The keys of all items of a partition, for taking them away.
@@ -295,7 +310,7 @@ impl Table {
         struct Place {
             sk: String,
         }
-        let places: Vec<Place> = self.query(partition.clone()).all().await?;
+        let places: Vec<Place> = self.query(partition.clone()).keys_only().all().await?;
         Ok(places.into_iter().map(|place| partition.key(place.sk)).collect())
     }
 }
@@ -312,9 +327,9 @@ fn some<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
 }
 
 /// Why a transaction was not made: conditions first, since no other attempt would meet better ones.
-fn cancelled<C: Clone>(actions: &[Action<C>], error: &SdkError<TransactWriteItemsError>) -> Attempt<C> {
+fn cancelled<C: Clone>(actions: &[Action<C>], error: &SdkError<TransactWriteItemsError, HttpResponse>) -> Attempt<C> {
     let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
-        return Attempt::Failed(nature_of(error), text_of(error));
+        return Attempt::Failed(trouble(error));
     };
     let reasons = cancelled.cancellation_reasons();
     let refused: Vec<Refused<C>> = reasons
@@ -329,5 +344,5 @@ fn cancelled<C: Clone>(actions: &[Action<C>], error: &SdkError<TransactWriteItem
     }
     let busy = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
     let nature = if reasons.iter().any(|reason| reason.code().is_some_and(|code| busy.contains(&code))) { Nature::Busy } else { Nature::Final };
-    Attempt::Failed(nature, text_of(error))
+    Attempt::Failed(Trouble { nature, ..trouble(error) })
 }

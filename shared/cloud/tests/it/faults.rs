@@ -94,6 +94,33 @@ async fn a_table_that_stays_busy_is_a_refusal_to_try_again() {
 }
 
 #[tokio::test]
+async fn a_write_that_may_have_been_made_is_not_told_as_one_that_was_not() {
+    let (table, faults) = table().await;
+    faults.next("TransactWriteItems", Fault::CutAfter);
+    for _ in 0..50 {
+        faults.next("TransactWriteItems", Fault::Throttle);
+    }
+    let failed = table.transact(vec![Action::<()>::put(place("a"), &thing("a", 1))]).await.unwrap_err();
+    assert_eq!(failed.told(|_| unreachable!("nothing was refused")).code(), "internal_error", "not busy, which says that nothing was changed");
+    assert_eq!(table.get(place("a"), Consistency::Strong).await.unwrap(), Some(thing("a", 1)));
+}
+
+#[tokio::test]
+async fn what_was_added_once_is_not_added_again_also_where_nothing_else_is_demanded() {
+    let (table, faults) = table().await;
+    for condition in [None, Some(Condition::Exists)] {
+        let before = table.get::<Thing>(place("a"), Consistency::Strong).await.unwrap().map_or(0, |thing| thing.count);
+        faults.next("UpdateItem", Fault::CutAfter);
+        let mut action = Action::update(place("a"), Update::new().set("name", "a").add("count", 1));
+        if let Some(condition) = condition {
+            action = action.only_if(condition, ());
+        }
+        table.write(action).await.unwrap();
+        assert_eq!(table.get(place("a"), Consistency::Strong).await.unwrap(), Some(thing("a", before + 1)));
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_too_slow_counts_as_lost() {
     let (table, faults) = table_within(Duration::from_millis(250)).await;
     faults.next("UpdateItem", Fault::Slow(Duration::from_secs(60)));

@@ -40,7 +40,12 @@ async fn table_within(attempt: Duration) -> (Table, Faults) {
 }
 
 fn org() -> Org {
-    Operator::at_the_terminal().org("org-1")
+    org_named("org-1")
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests act for any organisation")]
+fn org_named(id: &str) -> Org {
+    Operator::at_the_terminal().org(id)
 }
 
 fn shelf() -> Partition {

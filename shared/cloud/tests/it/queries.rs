@@ -1,7 +1,6 @@
 //! Lists.
 
 use onepost_cloud::table::{Action, Condition, Direction, Partition};
-use onepost_core::auth::Operator;
 
 use crate::{BY_COLOUR, Thing, org, place, shelf, table, thing};
 
@@ -71,7 +70,7 @@ async fn a_prefix_picks_and_another_organisations_items_are_elsewhere() {
     let table = filled(12).await;
     let tens: Vec<Thing> = table.query(shelf()).beginning_with("01").all().await.unwrap();
     assert_eq!(tens.iter().map(|thing| thing.count).collect::<Vec<_>>(), [10, 11]);
-    let elsewhere = Partition::of(&Operator::at_the_terminal().org("org-2"), "S");
+    let elsewhere = Partition::of(&crate::org_named("org-2"), "S");
     assert_eq!(table.query(elsewhere).all::<Thing>().await.unwrap(), []);
 }
 
@@ -81,4 +80,16 @@ async fn the_first_item_is_read_alone() {
     let newest: Option<Thing> = table.query(shelf()).direction(Direction::Descending).first().await.unwrap();
     assert_eq!(newest.unwrap().count, 2);
     assert_eq!(table.query(Partition::of(&org(), "empty")).first::<Thing>().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn items_are_passed_over_with_and_without_a_filter() {
+    let table = filled(20).await;
+    let counts = |page: onepost_cloud::table::Page<Thing>| page.items.iter().map(|thing| thing.count).collect::<Vec<_>>();
+    let page = table.query(shelf()).skip(5).page::<Thing>(3).await.unwrap();
+    assert_eq!(page.next.as_deref(), Some("007"));
+    assert_eq!(counts(page), [5, 6, 7]);
+    let red = || table.query(shelf()).only(Condition::is("colour_of", "org-1#red"));
+    assert_eq!(counts(red().skip(2).page(3).await.unwrap()), [6, 9, 12]);
+    assert_eq!(counts(red().skip(100).page(3).await.unwrap()), Vec::<i64>::new());
 }

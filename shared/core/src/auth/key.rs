@@ -3,6 +3,8 @@
 //!
 //! A plain key and its digest are different types: only the digest can be stored, and neither prints its content.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +17,7 @@ const SECRET: usize = 22;
 const CHECKSUM: usize = 6;
 
 /// Characters after `<prefix>_`.
-pub const KEY_LENGTH_AFTER_PREFIX: usize = ID + SECRET + CHECKSUM;
+const LENGTH: usize = ID + SECRET + CHECKSUM;
 
 /// `last_used` is written at most this often per key.
 const LAST_USED_STEP: SignedDuration = SignedDuration::from_hours(1);
@@ -32,7 +34,7 @@ impl KeyFormat {
     /// text and typing errors end here.
     pub fn parse(&self, text: &str) -> Option<PlainKey> {
         let body = text.strip_prefix(self.prefix)?.strip_prefix('_')?;
-        if body.len() != KEY_LENGTH_AFTER_PREFIX || !body.bytes().all(|letter| letter.is_ascii_alphanumeric()) {
+        if body.len() != LENGTH || !body.bytes().all(|letter| letter.is_ascii_alphanumeric()) {
             return None;
         }
         let (signed, checksum) = text.split_at(text.len() - CHECKSUM);
@@ -104,6 +106,9 @@ impl std::fmt::Debug for KeyDigest {
     }
 }
 
+/// The digests of one key, by the version of the pepper that each was made under.
+pub type KeyDigests = BTreeMap<String, KeyDigest>;
+
 /// What is known of a key besides its secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeyRecord {
@@ -125,7 +130,7 @@ pub struct KeyRecord {
     /// When it ends by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// When it was revoked. A revoked key is refused from then on, whatever the clocks say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
 }
@@ -136,7 +141,7 @@ pub struct MintedKey {
     /// To be shown once.
     pub plain: PlainKey,
     /// To be stored.
-    pub digest: KeyDigest,
+    pub digests: KeyDigests,
     /// To be stored.
     pub record: KeyRecord,
 }
@@ -146,7 +151,7 @@ pub struct MintedKey {
 pub struct Admission {
     /// The caller.
     pub caller: KeyCaller,
-    /// The row is due for a write: the hour of use is stale, or the digest is of the previous pepper.
+    /// The row is due for a write: the hour of use is stale, or no digest is of the current pepper.
     pub refresh_due: bool,
 }
 
@@ -165,15 +170,14 @@ impl MintedKey {
             expires_at: None,
             revoked_at: None,
         };
-        Self { digest: peppers.digest(&plain), plain, record }
+        Self { digests: peppers.digests(&plain), plain, record }
     }
 }
 
 impl KeyRecord {
-    /// Lets the holder of `key` in, if the digest stored for this record was made from it and the record is alive.
-    /// The same work is done whatever the outcome.
-    pub fn admit(&self, key: &PlainKey, digest: &KeyDigest, peppers: &Peppers, now: Timestamp) -> Result<Admission, Unauthenticated> {
-        let verified = peppers.verify(key, digest).ok_or(Unauthenticated::Refused)?;
+    /// Lets the holder of `key` in, if a digest stored for this record was made from it and the record is alive.
+    pub fn admit(&self, key: &PlainKey, digests: &KeyDigests, peppers: &Peppers, now: Timestamp) -> Result<Admission, Unauthenticated> {
+        let verified = peppers.verify(key, digests).ok_or(Unauthenticated::Refused)?;
         if self.ended_by(now) {
             return Err(Unauthenticated::Refused);
         }
@@ -186,7 +190,7 @@ impl KeyRecord {
 
     /// Whether it was revoked or has expired.
     pub fn ended_by(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_some_and(|at| at <= now) || self.expires_at.is_some_and(|at| at <= now)
+        self.revoked_at.is_some() || self.expires_at.is_some_and(|at| at <= now)
     }
 }
 
@@ -245,7 +249,7 @@ mod tests {
     #[test]
     fn the_holder_is_let_in_as_the_organisation_of_the_key() {
         let key = minted(0);
-        let admission = key.record.admit(&key.plain, &key.digest, &peppers(), at(1)).unwrap();
+        let admission = key.record.admit(&key.plain, &key.digests, &peppers(), at(1)).unwrap();
         assert_eq!(admission.caller.org(), &org("org-a"));
         assert_eq!(admission.caller.creator(), "u-1");
     }
@@ -254,31 +258,40 @@ mod tests {
     fn another_secret_a_revoked_and_an_expired_key_get_the_same_answer() {
         let key = minted(0);
         let stranger = minted(0);
-        let refused = |record: &KeyRecord, plain, now| record.admit(plain, &key.digest, &peppers(), at(now)).unwrap_err();
+        let refused = |record: &KeyRecord, plain, now| record.admit(plain, &key.digests, &peppers(), at(now)).unwrap_err();
         assert_eq!(refused(&key.record, &stranger.plain, 1), Unauthenticated::Refused);
         let revoked = KeyRecord { revoked_at: Some(at(5)), ..key.record.clone() };
-        assert_eq!(refused(&revoked, &key.plain, 5), Unauthenticated::Refused);
+        assert_eq!(refused(&revoked, &key.plain, 4), Unauthenticated::Refused, "also where our clock is behind the operator's");
         let expired = KeyRecord { expires_at: Some(at(5)), ..key.record.clone() };
         assert_eq!(refused(&expired, &key.plain, 5), Unauthenticated::Refused);
-        assert!(expired.admit(&key.plain, &key.digest, &peppers(), at(4)).is_ok());
+        assert!(expired.admit(&key.plain, &key.digests, &peppers(), at(4)).is_ok());
     }
 
     #[test]
     fn a_key_outlives_one_rotation_of_the_pepper_and_asks_to_be_hashed_anew() {
         let key = minted(0);
         let used = KeyRecord { last_used_at: Some(at(1)), ..key.record.clone() };
-        assert!(!used.admit(&key.plain, &key.digest, &peppers(), at(2)).unwrap().refresh_due);
+        assert!(!used.admit(&key.plain, &key.digests, &peppers(), at(2)).unwrap().refresh_due);
         let once = peppers().rotated(Pepper::new("2", [2; 32]));
-        assert!(used.admit(&key.plain, &key.digest, &once, at(2)).unwrap().refresh_due);
+        assert!(used.admit(&key.plain, &key.digests, &once, at(2)).unwrap().refresh_due);
         let twice = once.rotated(Pepper::new("3", [3; 32]));
-        assert_eq!(used.admit(&key.plain, &key.digest, &twice, at(2)).unwrap_err(), Unauthenticated::Refused);
-        assert!(used.admit(&key.plain, &twice.digest(&key.plain), &twice, at(2)).is_ok());
+        assert_eq!(used.admit(&key.plain, &key.digests, &twice, at(2)).unwrap_err(), Unauthenticated::Refused);
+        assert!(used.admit(&key.plain, &once.digests(&key.plain), &twice, at(2)).is_ok());
+    }
+
+    #[test]
+    fn what_an_instance_with_the_new_pepper_writes_opens_for_those_with_the_old_one() {
+        let key = minted(0);
+        let (before, after) = (peppers(), peppers().rotated(Pepper::new("2", [2; 32])));
+        let rehashed = after.digests(&key.plain);
+        assert!(key.record.admit(&key.plain, &rehashed, &before, at(2)).is_ok());
+        assert!(key.record.admit(&key.plain, &rehashed, &after, at(2)).is_ok());
     }
 
     #[test]
     fn the_hour_of_use_is_due_for_a_write_once_an_hour() {
         let key = minted(0);
-        let due = |record: &KeyRecord, now| record.admit(&key.plain, &key.digest, &peppers(), at(now)).unwrap().refresh_due;
+        let due = |record: &KeyRecord, now| record.admit(&key.plain, &key.digests, &peppers(), at(now)).unwrap().refresh_due;
         assert!(due(&key.record, 10));
         let used = KeyRecord { last_used_at: Some(at(10)), ..key.record.clone() };
         assert!(!due(&used, 10 + 3599));

@@ -9,7 +9,7 @@ mod pepper;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
-pub use key::{Admission, KEY_LENGTH_AFTER_PREFIX, KeyDigest, KeyFormat, KeyRecord, MintedKey, PlainKey};
+pub use key::{Admission, KeyDigest, KeyDigests, KeyFormat, KeyRecord, MintedKey, PlainKey};
 pub use pepper::{Pepper, Peppers, Verified};
 
 /// An organisation whose right to be acted for has been proved.
@@ -100,6 +100,7 @@ pub(crate) mod testing {
 
     use super::{Operator, Org, Pepper, Peppers};
 
+    #[expect(clippy::disallowed_methods, reason = "tests act for any organisation")]
     pub(crate) fn org(id: &str) -> Org {
         Operator::at_the_terminal().org(id)
     }

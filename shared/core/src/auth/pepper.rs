@@ -2,7 +2,7 @@
 
 use ring::hmac::{self, HMAC_SHA256};
 
-use super::key::{KeyDigest, PlainKey};
+use super::key::{KeyDigest, KeyDigests, PlainKey};
 
 /// One version of the pepper: 32 random bytes that live in Secrets Manager and never in a table.
 #[derive(Clone)]
@@ -28,6 +28,7 @@ impl Pepper {
         KeyDigest(tag.as_ref().try_into().expect("HMAC-SHA-256 answers 32 bytes"))
     }
 
+    /// Compared in constant time.
     fn verifies(&self, key: &PlainKey, digest: &KeyDigest) -> bool {
         hmac::verify(&self.key, key.reveal().as_bytes(), &digest.0).is_ok()
     }
@@ -44,11 +45,15 @@ impl std::fmt::Debug for Pepper {
 pub enum Verified {
     /// The current one.
     Current,
-    /// The previous one: the digest should be written anew, or the key dies with the next rotation.
+    /// The previous one: the digests should be written anew, or the key dies with the next rotation.
     Previous,
 }
 
 /// The current pepper and, after a rotation, the one before it.
+///
+/// After a rotation old and new instances run side by side: the old ones hold versions 1 and 0, the new ones 2 and 1.
+/// What either writes must open for both, so a key is stored under every version that the writer holds, and cursors are
+/// sealed under the older one.
 #[derive(Debug, Clone)]
 pub struct Peppers {
     current: Pepper,
@@ -66,21 +71,27 @@ impl Peppers {
         Self { current: next, previous: Some(self.current.clone()) }
     }
 
-    /// The digest to store for a key.
-    pub fn digest(&self, key: &PlainKey) -> KeyDigest {
-        self.current.digest(key)
+    /// The digests to store for a key: one under each version.
+    pub fn digests(&self, key: &PlainKey) -> KeyDigests {
+        self.all().map(|pepper| (pepper.version.to_string(), pepper.digest(key))).collect()
     }
 
-    /// Whether `digest` was made from `key`, compared in constant time.
-    pub fn verify(&self, key: &PlainKey, digest: &KeyDigest) -> Option<Verified> {
-        if self.current.verifies(key, digest) {
+    /// Whether one of `digests` was made from `key`. A key whose digests are of other versions is unknown.
+    pub fn verify(&self, key: &PlainKey, digests: &KeyDigests) -> Option<Verified> {
+        let verifies = |pepper: &Pepper| {
+            // A version that is not stored costs what a wrong secret costs.
+            let nothing = KeyDigest([0; 32]);
+            pepper.verifies(key, digests.get(&*pepper.version).unwrap_or(&nothing))
+        };
+        if verifies(&self.current) {
             return Some(Verified::Current);
         }
-        self.previous.as_ref().filter(|previous| previous.verifies(key, digest)).map(|_| Verified::Previous)
+        self.previous.as_ref().filter(|previous| verifies(previous)).map(|_| Verified::Previous)
     }
 
-    pub(crate) fn current(&self) -> &Pepper {
-        &self.current
+    /// The version that every running instance holds.
+    pub(crate) fn shared(&self) -> &Pepper {
+        self.previous.as_ref().unwrap_or(&self.current)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Pepper> {

@@ -181,6 +181,7 @@ fn name_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
+        Value::Number(number) if number.is_f64() => "a number with a fraction or one that large",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
         Value::Array(_) => "an array",

@@ -67,6 +67,12 @@ impl<P: Product> Catalog<P> {
             refuse("the name is taken".into());
         }
         self.entries.push(Entry { spec, input, output, shape, tool: Box::new(Typed::<T>::new()) });
+        self
+    }
+
+    /// Builds the lists, once all tools are there.
+    #[must_use]
+    pub(crate) fn ready(mut self) -> Self {
         self.lists = P::PROFILE.all_versions().map(|version| (version, list(&self.entries, version))).collect();
         self
     }

@@ -173,8 +173,9 @@ impl<T> Typed<T> {
 impl<T: Tool> Erased<T::Product> for Typed<T> {
     fn call<'a>(&self, product: &'a T::Product, call: Call<'a, <T::Product as Product>::Caller>, arguments: Value) -> Running<'a> {
         Box::pin(async move {
+            // The error itself may quote an argument, and this goes to the log.
             let args = serde_json::from_value(arguments)
-                .map_err(|error| ToolError::internal(format!("{}: the schema let through what the type refuses: {error}", T::SPEC.name)))?;
+                .map_err(|_| ToolError::internal(format!("{}: the schema let through what the type refuses", T::SPEC.name)))?;
             let Reply { value, images, meta } = T::call(product, call, args).await?;
             let value = serde_json::value::to_raw_value(&value).map_err(ToolError::internal)?;
             Ok(Rendered { value, images, meta })

@@ -32,7 +32,7 @@ pub struct Server<P: Product> {
 impl<P: Product> Server<P> {
     /// Builds the catalog, so that everything is ready before the first call.
     pub fn new(product: P) -> Self {
-        Self { product, catalog: P::catalog() }
+        Self { product, catalog: P::catalog().ready() }
     }
 
     /// The product.
@@ -52,14 +52,8 @@ impl<P: Product> Endpoint for Server<P> {
             let named = request.extensions().get::<RequestId>().map(|id| id.0.clone());
             let request_id = named.unwrap_or_else(|| self.product.ids().uuid().to_string());
             let mut record = Record { request_id, ..Record::default() };
-            let mut response = match self.admit(&request, &mut record).await {
-                Ok(Admitted::Preflight(response)) => response,
-                Ok(Admitted::Caller(caller, now)) => self.serve(&request, &caller, now, &mut record).await,
-                Err(rejection) => {
-                    record.ended(Outcome::Rejected, rejection.status().as_str());
-                    rejection.into_response(P::PROFILE.challenge)
-                }
-            };
+            let answering = AssertUnwindSafe(self.admit_and_serve(&request, &mut record)).catch_unwind().await;
+            let mut response = answering.unwrap_or_else(|_| failed::<P>(&request, &mut record));
             self.product.gate().open_to_page(request.headers(), &mut response);
             if let Ok(id) = HeaderValue::from_str(&record.request_id) {
                 response.headers_mut().insert("x-request-id", id);
@@ -90,6 +84,17 @@ struct Answered {
 }
 
 impl<P: Product> Server<P> {
+    async fn admit_and_serve(&self, request: &Request, record: &mut Record) -> Response {
+        match self.admit(request, record).await {
+            Ok(Admitted::Preflight(response)) => response,
+            Ok(Admitted::Caller(caller, now)) => self.serve(request, &caller, now, record).await,
+            Err(rejection) => {
+                record.ended(Outcome::Rejected, rejection.status().as_str());
+                rejection.into_response(P::PROFILE.challenge)
+            }
+        }
+    }
+
     /// Everything that is decided before the body is parsed.
     async fn admit(&self, request: &Request, record: &mut Record) -> Result<Admitted<P::Caller>, Rejection> {
         if let Some(preflight) = self.product.gate().check(request, P::PROFILE.path)? {
@@ -260,10 +265,7 @@ impl<P: Product> Server<P> {
         let rendered = match AssertUnwindSafe(ready.run(&self.product, call)).catch_unwind().await {
             Ok(Ok(rendered)) => rendered,
             Ok(Err(error)) => return Ok(self.refused(era.version, &error, record)),
-            Err(_) => {
-                record.causes.push(format!("{} panicked", spec.name));
-                return Err(Error::internal(&record.request_id));
-            }
+            Err(_) => return Ok(self.refused(era.version, &ToolError::internal(format!("{} panicked", spec.name)), record)),
         };
         let result = answer::called(P::PROFILE, era.version, &rendered.value, &rendered.images, rendered.meta);
         if answer::length(&request.id, &result) > P::PROFILE.answer_limit {
@@ -305,6 +307,15 @@ impl Answered {
     fn into_response(self) -> Response {
         answer::json(self.status, self.body)
     }
+}
+
+/// The answer to a request that made us panic outside of a tool. Only where panics unwind: under the release profile the
+/// process ends, and Lambda starts another.
+fn failed<P: Product>(request: &Request, record: &mut Record) -> Response {
+    record.causes.push("a panic outside of a tool".to_owned());
+    record.ended(Outcome::ProtocolError, Error::INTERNAL.to_string());
+    let header = Header::read(request.headers(), P::PROFILE);
+    answer::json(StatusCode::OK, answer::failure(None, &Error::internal(&record.request_id), header.is_modern()))
 }
 
 /// The answer to what could not be read as a message.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use http::HeaderMap;
 use jiff::Timestamp;
 use onepost_core::auth::{
-    KeyCaller, KeyDigest, KeyFormat, KeyRecord, MintedKey, Operator, Pepper, Peppers, Unauthenticated, bearer, log_name,
+    KeyCaller, KeyDigests, KeyFormat, KeyRecord, MintedKey, Operator, Pepper, Peppers, Unauthenticated, bearer, log_name,
 };
 use onepost_core::catalog::Catalog;
 use onepost_core::clock::{Clock, ManualClock};
@@ -124,7 +124,7 @@ impl Backstage {
 /// The product.
 pub struct Library<B> {
     backstage: Arc<Backstage>,
-    keys: HashMap<String, (KeyRecord, KeyDigest)>,
+    keys: HashMap<String, (KeyRecord, KeyDigests)>,
     peppers: Peppers,
     clock: ManualClock,
     ids: Ids,
@@ -143,11 +143,12 @@ impl<B: Branch> Product for Library<B> {
     async fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> Result<KeyCaller, Unauthenticated> {
         let plain = bearer(headers).and_then(|text| B::PROFILE.keys.parse(text)).ok_or(Unauthenticated::Refused)?;
         self.backstage.lookups.fetch_add(1, Ordering::SeqCst);
+        assert!(!headers.contains_key("x-panic"), "as it was asked");
         if self.backstage.outage.load(Ordering::SeqCst) {
             return Err(Unauthenticated::Unavailable(OUTAGE.into()));
         }
-        let (record, digest) = self.keys.get(plain.id()).ok_or(Unauthenticated::Refused)?;
-        record.admit(&plain, digest, &self.peppers, now).map(|admission| admission.caller)
+        let (record, digests) = self.keys.get(plain.id()).ok_or(Unauthenticated::Refused)?;
+        record.admit(&plain, digests, &self.peppers, now).map(|admission| admission.caller)
     }
 
     fn audit(caller: &KeyCaller) -> Audit {
@@ -176,12 +177,13 @@ pub fn open<B: Branch>() -> Door {
 pub fn open_behind<B: Branch>(gate: Gate) -> Door {
     let (ids, peppers) = (Ids::default(), Peppers::new(Pepper::new("1", [7; 32]), None));
     let now = Timestamp::from_second(NOW).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "tests act for any organisation")]
     let org = Operator::at_the_terminal().org(ORG);
     let mint = || MintedKey::new(B::PROFILE.keys, &ids, &peppers, &org, CREATOR, "ci", now);
     let (good, mut revoked) = (mint(), mint());
     revoked.record.revoked_at = Some(now);
     let (key, revoked_key) = (good.plain.reveal().to_owned(), revoked.plain.reveal().to_owned());
-    let keys = [good, revoked].map(|minted| (minted.record.id.clone(), (minted.record, minted.digest))).into();
+    let keys = [good, revoked].map(|minted| (minted.record.id.clone(), (minted.record, minted.digests))).into();
     let book = |id: &str, title: &str| Book { id: id.into(), title: title.into(), reader: None };
     let backstage = Arc::new(Backstage { books: Mutex::new(vec![book("bk-1", "Emma"), book("bk-2", "Ulysses")]), ..Backstage::default() });
     let clock = ManualClock::at(now);

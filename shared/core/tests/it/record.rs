@@ -34,7 +34,7 @@ fn an_end_that_is_not_well_has_a_kind_and_a_code() {
         (door.call(Era::Legacy, "burn_book", json!({ "book_id": "x" })), &["burn_book"], Outcome::ToolError, "confirm_needed"),
         (door.call(Era::Legacy, "dust_shelves", json!({})), &["dust_shelves"], Outcome::ToolError, "internal_error"),
         (door.call(Era::Legacy, "burn_book", json!({})), &["burn_book"], Outcome::ProtocolError, "-32602"),
-        (door.call(Era::Legacy, "move_shelf", json!({})), &["move_shelf"], Outcome::ProtocolError, "-32603"),
+        (door.call(Era::Legacy, "move_shelf", json!({})), &["move_shelf"], Outcome::ToolError, "internal_error"),
         (
             door.call(Era::Legacy, "print_catalogue", json!({ "letters": 900_000 })),
             &["print_catalogue"],

@@ -200,8 +200,8 @@ const TABLE: &[Situation] = &[
     alike(
         "a tool that panics",
         |door, era| call(door, era, "move_shelf", json!({})),
-        Error(200, -32603, Echoed),
-        Error(200, -32603, Echoed),
+        Refusal("internal_error"),
+        Refusal("internal_error"),
     ),
     alike(
         "a call without a name",

@@ -26,6 +26,7 @@ pub(crate) use value::{MAX_NAME_CHARS, compile_pattern, is_email, is_image, is_p
 
 pub use evidence::{Demand, MAX_NOTE_CHARS, Proof, check_skip, demanded};
 
+use crate::decimal;
 use crate::template::{Step, StepKind, StepType};
 use crate::word::words;
 
@@ -113,7 +114,7 @@ impl Answer {
     /// Whether it says the same as what is given now, whatever the time and the sender.
     pub(crate) fn says(&self, given: &Given) -> bool {
         !self.skipped
-            && self.value == given.value
+            && is_same_value(&self.value, &given.value)
             && self.has_photos_of(given)
             && self.geo == given.geo
             && self.note == given.note
@@ -282,6 +283,15 @@ impl Given {
         } else {
             Err(Fault::unfit("geo", "Give lat from -90 to 90, lng from -180 to 180 and accuracy in metres from 0 up."))
         }
+    }
+}
+
+/// Whether two values answer a step alike. Numbers are compared and not their spelling, since a phone may write 5 as 5.0;
+/// anything else, lists of option ids included, is the same as it stands or not at all.
+pub(crate) fn is_same_value(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => decimal::compare(one, other).is_eq(),
+        _ => one == other,
     }
 }
 

@@ -148,11 +148,13 @@ fn is_url(text: &str) -> bool {
 /// Compiles a pattern so that it matches whole texts only; the error says what is wrong with it.
 ///
 /// The pattern is compiled alone first: one with a stray parenthesis could otherwise close the group around it and
-/// escape the anchors.
+/// escape the anchors. One in verbose mode, `(?x)`, may end in a comment, which runs until the end of the line and would
+/// swallow what closes the group: hence the line break, in a second alternative that never matches, so that elsewhere it
+/// asks for nothing.
 pub(crate) fn compile_pattern(pattern: &str) -> Result<Regex, String> {
     let compile = |pattern: &str| RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| error.to_string());
     compile(pattern)?;
-    compile(&format!(r"\A(?:{pattern})\z"))
+    compile(&format!("\\A(?:{pattern}|[^\\s\\S]\n)\\z"))
 }
 
 fn check_pattern(pattern: &str, text: &str) -> Result<(), String> {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::apply::{Arrival, Effect};
 use super::command::Origin;
 use super::{Event, MAX_PHOTOS, Refusal, Run, RunStatus};
-use crate::answer::{Answer, Fault, Given, Photo, PhotoState, check_skip, demanded};
+use crate::answer::{Answer, Fault, Given, Photo, PhotoState, check_skip, demanded, is_same_value};
 use crate::condition::Visibility;
 use crate::progress::Progress;
 use crate::template::{Step, StepType, Template};
@@ -24,7 +24,8 @@ impl Run {
         let arrival = self.admit(origin, now)?;
         let step = self.shown_step(template, step_id)?;
         let current = self.answers.get(step_id);
-        // Before anything else that could refuse: a phone that repeats itself gets the same answer as the first time.
+        // Once the run takes answers and shows the step, nothing refuses a phone that repeats itself: neither a revision
+        // that its first try has outdated nor a lock that it has closed itself.
         if current.is_some_and(|current| current.says(given)) {
             return Ok(Effect::repeat());
         }
@@ -43,7 +44,7 @@ impl Run {
             signer_name: given.signer_name.clone(),
             ..self.blank_answer(step, origin, arrival, now)
         };
-        self.write(template, step, answer.clone(), arrival, now);
+        self.write(template, step, answer.clone(), arrival, self.given_at(origin, now));
         let events = is_news.then(|| Event::StepCompleted {
             step_id: step.id.clone(),
             step_label: step.label.clone(),
@@ -80,7 +81,7 @@ impl Run {
         check_skip(step, note).map_err(|fault| Refusal::unaccepted(step, fault))?;
 
         let answer = Answer { skipped: true, note: note.map(str::to_owned), ..self.blank_answer(step, origin, arrival, now) };
-        self.write(template, step, answer, arrival, now);
+        self.write(template, step, answer, arrival, self.given_at(origin, now));
         let events = (!was_skipped).then(|| Event::StepSkipped {
             step_id: step.id.clone(),
             step_label: step.label.clone(),
@@ -156,9 +157,9 @@ impl Run {
     ) -> Result<Effect, Refusal> {
         let arrival = self.admit(origin, now)?;
         let step = self.shown_step(template, step_id)?;
-        let photos = self.answers.get(step_id).map(|answer| answer.photos.as_slice()).unwrap_or_default();
-        let photo = photos.iter().find(|photo| photo.photo_id == photo_id);
-        let photo = photo.ok_or_else(|| Refusal::photo_not_found(step))?;
+        let answer = self.answers.get(step_id).ok_or_else(|| Refusal::no_photos_to_remove(step))?;
+        // A photo that is not there has been removed before: which ones there were is not kept.
+        let Some(photo) = answer.photos.iter().find(|photo| photo.photo_id == photo_id) else { return Ok(Effect::repeat()) };
         // A photo that never arrived is no part of the answer yet, and has to make room for another.
         if !template.allows_edit() && photo.state != PhotoState::Failed {
             return Err(Refusal::step_locked(step));
@@ -204,12 +205,12 @@ impl Run {
         }
     }
 
-    fn write(&mut self, template: &Template, step: &Step, answer: Answer, arrival: Arrival, now: Timestamp) {
+    fn write(&mut self, template: &Template, step: &Step, answer: Answer, arrival: Arrival, given_at: Timestamp) {
         let rev = self.bump(arrival);
         debug_assert_eq!(rev, answer.rev, "an answer carries the revision that wrote it");
         self.answers.insert(step.id.clone(), answer);
         self.last_step_id = Some(step.id.clone());
-        self.started_at.get_or_insert(now);
+        self.started_at.get_or_insert(given_at);
         if self.status == RunStatus::Pending {
             self.status = RunStatus::InProgress;
         }
@@ -233,7 +234,7 @@ fn check_change(template: &Template, step: &Step, current: Option<&Answer>, give
 fn is_news(step: &Step, current: Option<&Answer>, given: &Given) -> bool {
     let Some(current) = current.filter(|current| !current.is_skipped()) else { return true };
     let photos_are_the_answer = step.step_type() == StepType::Photo;
-    current.value != given.value || (photos_are_the_answer && !current.has_photos_of(given))
+    !is_same_value(&current.value, &given.value) || (photos_are_the_answer && !current.has_photos_of(given))
 }
 
 /// What is known of a photo's upload outlives a repeated announcement of that photo.

@@ -44,8 +44,13 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] with a stable code; the run is then exactly as it was. A repeat of what has happened already is no
-    /// error: its [`Change`] says that nothing changed.
+    /// A [`Refusal`] with a stable code; the run is then exactly as it was.
+    ///
+    /// A repeat is no error while nothing else has happened: the same command once more is accepted, and its [`Change`]
+    /// says that nothing changed. One that comes after other commands, or after the link has run out, is judged by the run
+    /// as it is now: answering again is refused where the run has ended or the step is hidden meanwhile, and changes the
+    /// answer where another stands. Whoever wants the first result whatever happened in between keeps the ids of the
+    /// operations, as the store does.
     pub fn apply(&mut self, template: &Template, command: &Command, now: Timestamp) -> Result<Change, Refusal> {
         let status_before = self.status_at(now);
         let effect = match command {
@@ -92,6 +97,17 @@ impl Run {
             && session.duration_since(captured) <= CLOCK_TOLERANCE
             && captured.duration_since(expires_at) <= CLOCK_TOLERANCE
             && now.duration_since(expires_at) <= LATE_GRACE
+    }
+
+    /// When a command was given, as far as that is proven: what waited on a phone was given when it was captured and not
+    /// when it arrived. A time outside what is possible, by a clock that is off, counts as the nearest that is: from the
+    /// opening of the session (and never before the run was dispatched) until now.
+    pub(super) fn given_at(&self, origin: &Origin, now: Timestamp) -> Timestamp {
+        match (origin.session_opened_at, origin.captured_at) {
+            (Some(session), Some(captured)) => captured.max(session).max(self.created_at).min(now),
+            // Without a session the time is only what a client states.
+            _ => now,
+        }
     }
 
     /// Counts a change, and returns the new revision.

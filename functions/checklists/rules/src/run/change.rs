@@ -64,9 +64,9 @@ pub enum Event {
         progress: Progress,
         /// The score, where the template is scored.
         score: Option<Score>,
-        /// When it was handed in.
+        /// When the handing in arrived.
         completed_at: Timestamp,
-        /// Seconds from the first answer, or the opening.
+        /// Seconds of work, without the time that the handing in waited on a phone; see [`super::Run::duration_seconds`].
         duration_seconds: Option<u64>,
         /// A `run.expired` had gone out before: the run was handed in on a phone without signal, in time.
         #[serde(skip_serializing_if = "std::ops::Not::not")]

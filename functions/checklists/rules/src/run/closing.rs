@@ -37,8 +37,10 @@ impl Run {
         self.progress = Progress::of(template, &self.answers);
         self.score = Score::of(template, &self.answers);
         self.signature = signature.cloned();
-        self.duration_seconds =
-            self.started_at.or(self.opened_at).map(|began| u64::try_from(now.duration_since(began).as_secs()).unwrap_or(0));
+        let given_at = self.given_at(origin, now);
+        // Two phones' clocks may differ, so that the end seems to lie before the beginning: no time at all, then.
+        let seconds_since = |began: Timestamp| u64::try_from(given_at.duration_since(began).as_secs()).unwrap_or(0);
+        self.duration_seconds = self.started_at.or(self.opened_at).map(seconds_since);
         let after_expiry = self.status == RunStatus::Expired;
         self.status = RunStatus::Completed;
         self.completed_at = Some(now);

@@ -57,7 +57,7 @@ pub enum Command {
         /// Where it comes from.
         origin: Origin,
     },
-    /// Takes a photo off an answer, to be taken again.
+    /// Takes a photo off an answer, to be taken again. An answer that has no such photo stays as it is: a repeat.
     RemovePhoto {
         /// The step.
         step_id: String,
@@ -98,7 +98,8 @@ pub enum Command {
 pub struct Origin {
     /// Who gives it, as the caller names executors.
     pub by: Actor,
-    /// When it was given, by the phone's clock corrected by the offset that was measured when the session was opened.
+    /// When it was given, by the phone's clock corrected by the offset that was measured when the session was opened. With
+    /// a session it dates the beginning and the end of the work; without one it is kept and proves nothing.
     #[serde(default)]
     pub captured_at: Option<Timestamp>,
     /// The phone's time zone.

@@ -113,10 +113,11 @@ pub struct Run {
     /// When a person opened it first.
     #[serde(default)]
     pub opened_at: Option<Timestamp>,
-    /// When the first answer was accepted.
+    /// When the first answer that was accepted was given: its arrival, or for one that waited on a phone its captured
+    /// time ([`Origin::captured_at`], held between the opening of its session and its arrival).
     #[serde(default)]
     pub started_at: Option<Timestamp>,
-    /// When it was handed in.
+    /// When it was handed in: when that arrived, however long it had waited on a phone.
     #[serde(default)]
     pub completed_at: Option<Timestamp>,
     /// When it was cancelled.
@@ -148,7 +149,8 @@ pub struct Run {
     /// The signature given when handing in.
     #[serde(default)]
     pub signature: Option<Signature>,
-    /// Seconds from the first answer (or, without one, the opening) until it was handed in.
+    /// Seconds of work: from [`Run::started_at`] (or, without an answer, the opening) until the handing in was given. That
+    /// is dated as an answer is, by its captured time where it waited on a phone, so that the wait does not count.
     #[serde(default)]
     pub duration_seconds: Option<u64>,
     /// Accepted commands that arrived after expiry.

@@ -26,7 +26,7 @@ words! {
         StepLocked = "step_locked",
         /// The step has to be answered, or the template does not allow skipping.
         SkipNotAllowed = "skip_not_allowed",
-        /// The step has no answer that a photo could belong to, or no such photo.
+        /// The step has no answer that a photo could belong to.
         PhotoNotFound = "photo_not_found",
         /// The answer asks for photos or a remark.
         EvidenceMissing = "evidence_missing",
@@ -153,8 +153,8 @@ impl Refusal {
         Self::new(RefusalCode::PhotoNotFound, "Answer the step before its photos are added.").with("step_id", &step.id)
     }
 
-    pub(super) fn photo_not_found(step: &Step) -> Self {
-        Self::new(RefusalCode::PhotoNotFound, "The answer has no photo with that id.").with("step_id", &step.id)
+    pub(super) fn no_photos_to_remove(step: &Step) -> Self {
+        Self::new(RefusalCode::PhotoNotFound, "The step has no answer, and so no photos.").with("step_id", &step.id)
     }
 
     pub(super) fn unaccepted(step: &Step, fault: Fault) -> Self {

@@ -51,6 +51,22 @@ pub struct Violation {
     pub rule: String,
     /// What to change, in a sentence.
     pub message: String,
+    /// How many faults it stands for: 1, or for `more` as many as were left out.
+    #[serde(skip)]
+    faults: usize,
+}
+
+impl Violation {
+    /// Where, for people: the pointer, or `the document`, whose pointer is empty. Reads well before a colon and the
+    /// message.
+    pub fn place(&self) -> &str {
+        if self.pointer.is_empty() { "the document" } else { &self.pointer }
+    }
+
+    /// How many faults these violations stand for, those that were left out included.
+    pub fn count(violations: &[Self]) -> usize {
+        violations.iter().map(|violation| violation.faults).sum()
+    }
 }
 
 impl Template {

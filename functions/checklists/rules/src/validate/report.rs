@@ -19,7 +19,7 @@ impl Report {
             self.left_out += 1;
             return;
         }
-        self.listed.push(Violation { pointer: path.to_string(), rule: rule.to_owned(), message: message() });
+        self.listed.push(Violation { pointer: path.to_string(), rule: rule.to_owned(), message: message(), faults: 1 });
     }
 
     pub(super) fn is_clean(&self) -> bool {
@@ -37,7 +37,11 @@ impl Report {
             violations.push(Violation {
                 pointer: String::new(),
                 rule: "more".to_owned(),
-                message: format!("Correct these first; {} more are not listed.", self.left_out),
+                message: match self.left_out {
+                    1 => "Correct these first; 1 more is not listed.".to_owned(),
+                    count => format!("Correct these first; {count} more are not listed."),
+                },
+                faults: self.left_out,
             });
         }
         violations

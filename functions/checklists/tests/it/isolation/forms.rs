@@ -28,7 +28,10 @@ pub fn few(id: &str) -> Vec<(String, Value)> {
 pub fn of(id: &str) -> Vec<(String, Value)> {
     let mut forms = few(id);
     let mut push = |form: String, value: Value| forms.push((form, value));
-    for part in ["#", "/", "\\", "\0", " ", "\t", "\n", "\r\n", "%00", "%23", "\u{200b}", "\u{feff}", "..", "*", "'", "\"", "$", "?", ";", "=", "-", "é"] {
+    for part in [
+        "#", "/", "\\", "\0", " ", "\t", "\n", "\r\n", "%00", "%23", "\u{200b}", "\u{feff}", "..", "*", "'", "\"", "$", "?", ";", "=", "-",
+        "é",
+    ] {
         push(format!("{part:?} after"), json!(format!("{id}{part}")));
         push(format!("{part:?} before"), json!(format!("{part}{id}")));
         push(format!("{part:?} within"), json!(format!("{}{part}{}", &id[..10], &id[10..])));
@@ -36,12 +39,7 @@ pub fn of(id: &str) -> Vec<(String, Value)> {
     for length in 0..id.len() {
         push(format!("the first {length} characters"), json!(&id[..length]));
     }
-    for (at, letter) in id.char_indices().filter(|(_, letter)| letter.is_ascii_lowercase()) {
-        // Which letters an id has is told by no form's name, so the twin would not always have one there.
-        if at == 0 {
-            push("a capital prefix".into(), json!(format!("{}{}", letter.to_ascii_uppercase(), &id[1..])));
-        }
-    }
+    push("with a capital prefix".into(), json!(format!("{}{}", id[..1].to_uppercase(), &id[1..])));
     for (at, _) in id.char_indices().filter(|(at, letter)| letter.is_ascii_hexdigit() && *at > 1) {
         for by in [1, 8] {
             let digit = char::from_digit((id[at..=at].chars().next().unwrap().to_digit(16).unwrap() + by) % 16, 16).unwrap();
@@ -87,7 +85,12 @@ pub fn mutations(cursor: &str) -> Vec<(String, String)> {
             all.push((format!("{at} characters"), cursor[..at].to_owned()));
         }
     }
-    for (form, text) in [("padded", format!("{cursor}=")), ("longer", format!("{cursor}A")), ("twice", cursor.repeat(2)), ("with a blank", format!(" {cursor}"))] {
+    for (form, text) in [
+        ("padded", format!("{cursor}=")),
+        ("longer", format!("{cursor}A")),
+        ("twice", cursor.repeat(2)),
+        ("with a blank", format!(" {cursor}")),
+    ] {
         all.push((form.to_owned(), text));
     }
     all

@@ -66,7 +66,7 @@ pub async fn empty_handed() -> Stage {
     let [a, mut b] = <[Furnished; 2]>::try_from(both).unwrap_or_else(|_| unreachable!("two were made"));
     furnish(&world, &mut b, "brook").await;
     // The use of a key is written down once an hour; later calls write nothing.
-    let mut b = b; b.key = a.key.clone(); let stage = Stage { world, a, b };
+    let stage = Stage { world, a, b };
     stage.ask("list_assets", json!({})).await;
     stage
 }
@@ -97,11 +97,23 @@ async fn furnish(world: &World, tenant: &mut Furnished, word: &str) {
     let org = world.desk.org(&tenant.org);
     for (n, command) in [None, Some(false), Some(true)].into_iter().enumerate() {
         let (template, asset) = (&ids[3].1, &ids[0].1);
-        let run = call("create_run", json!({ "template_id": template, "asset_id": asset, "executor_ref": format!("{word} {n}"), "expires_in_hours": 48 }));
+        let run = call(
+            "create_run",
+            json!({ "template_id": template, "asset_id": asset, "executor_ref": format!("{word} {n}"), "expires_in_hours": 48 }),
+        );
         let run = text(&run.await["run_id"]);
         if let Some(left) = command {
             let name = format!("{word} person");
-            let photo = Photo { photo_id: format!("p-{word}"), photo_index: 0, width: None, height: None, bytes: None, sha256: None, captured_at: None, state: PhotoState::Stored };
+            let photo = Photo {
+                photo_id: format!("p-{word}"),
+                photo_index: 0,
+                width: None,
+                height: None,
+                bytes: None,
+                sha256: None,
+                captured_at: None,
+                state: PhotoState::Stored,
+            };
             let given = Given { photos: vec![photo], note: Some(format!("{word} note")), ..Given::value(format!("{word} answer")) };
             let mut commands = vec![
                 Command::Open { identity: Identity::external(&name) },
@@ -141,9 +153,7 @@ impl Stage {
     pub async fn ask_all(&self, calls: Vec<(&str, Value)>) -> Vec<String> {
         let mut answers = Vec::new();
         for batch in calls.chunks(MOST_IN_A_BATCH) {
-            let call = |(tool, arguments): &(&str, Value)| {
-                json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
-            };
+            let call = |(tool, arguments): &(&str, Value)| json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments } });
             let body = Value::Array(batch.iter().map(call).collect()).to_string();
             let response = self.world.post(&self.b.key, body).await;
             let parts: Vec<Box<RawValue>> = serde_json::from_slice(response.body()).unwrap();
@@ -171,7 +181,8 @@ impl Stage {
 
     fn rows_where(&self, wanted: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
         let rows = self.world.rows();
-        let rows = rows.iter().map(|row| (format!("{:?} {:?}", row["pk"], row["sk"]), format!("{:?}", row.iter().collect::<BTreeMap<_, _>>())));
+        let rows =
+            rows.iter().map(|row| (format!("{:?} {:?}", row["pk"], row["sk"]), format!("{:?}", row.iter().collect::<BTreeMap<_, _>>())));
         rows.filter(|(_, row)| wanted(row)).collect()
     }
 }
@@ -184,7 +195,9 @@ pub fn told(response: &Response) -> String {
 
 /// The answer without the UUIDs in it.
 pub fn without_ids(answer: &str) -> String {
-    let is_uuid = |part: &[u8]| part.iter().enumerate().all(|(n, byte)| if [8, 13, 18, 23].contains(&n) { *byte == b'-' } else { byte.is_ascii_hexdigit() });
+    let is_uuid = |part: &[u8]| {
+        part.iter().enumerate().all(|(n, byte)| if [8, 13, 18, 23].contains(&n) { *byte == b'-' } else { byte.is_ascii_hexdigit() })
+    };
     let bytes = answer.as_bytes();
     let Some(at) = (0..bytes.len().saturating_sub(35)).find(|at| is_uuid(&bytes[*at..*at + 36])) else { return answer.to_owned() };
     format!("{}new{}", &answer[..at], without_ids(&answer[at + 36..]))
@@ -193,7 +206,11 @@ pub fn without_ids(answer: &str) -> String {
 /// Every list, in every order of its filters and places.
 pub fn list_questions() -> Vec<(&'static str, Value)> {
     let mut questions = vec![("list_assets", json!({})), ("list_templates", json!({})), ("list_members", json!({}))];
-    questions.extend((1..6).map(|limit| ("list_assets", json!({ "limit": limit }))).filter(|(_, arguments)| arguments["limit"] != 1 && arguments["limit"] != 2));
+    questions.extend(
+        (1..6)
+            .map(|limit| ("list_assets", json!({ "limit": limit })))
+            .filter(|(_, arguments)| arguments["limit"] != 1 && arguments["limit"] != 2),
+    );
     for status in [None, Some("pending"), Some("in_progress"), Some("completed"), Some("cancelled"), Some("expired")] {
         for limit in [1, 2, 100] {
             for offset in [0, 1, 2, 3, 4, 50, 1_000_000] {

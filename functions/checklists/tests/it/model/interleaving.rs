@@ -17,7 +17,7 @@ use onepost_core::error::ToolError;
 use serde_json::{Value, json};
 
 use super::stored::as_json;
-use crate::world::{Said, START, Tenant, World};
+use crate::world::{START, Said, Tenant, World};
 
 /// What is done. Things are named as [`Scene::new`] names them.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,8 @@ impl<'w> Scene<'w> {
         }
         let now = world.desk.organisation(&house).await.unwrap();
         let (runs, assets) = (scene.ids.contains_key("van") as u32 + scene.ids.contains_key("boat") as u32, now.n_assets);
-        let room = PlanChange { assets: Some(assets + 1), runs_per_month: Some(runs + 1), members: Some(now.n_members + 1), ..Default::default() };
+        let room =
+            PlanChange { assets: Some(assets + 1), runs_per_month: Some(runs + 1), members: Some(now.n_members + 1), ..Default::default() };
         world.desk.change_plan(&house, room).await.unwrap();
         scene
     }
@@ -120,7 +121,8 @@ impl<'w> Scene<'w> {
             Act::DeleteRun(run) => self.call("delete_run", json!({ "run_id": id(run) })).await,
             Act::GetRun(run) => self.call("get_run", json!({ "run_id": id(run) })).await,
             Act::Answer(run, clean) => {
-                let answer = Command::Answer { step_id: "s-one".into(), given: Given::value(clean), seen_rev: None, origin: Origin::live("Mara") };
+                let answer =
+                    Command::Answer { step_id: "s-one".into(), given: Given::value(clean), seen_rev: None, origin: Origin::live("Mara") };
                 self.change(run, answer).await
             }
             Act::Complete(run) => self.change(run, Command::Complete { signature: None, origin: Origin::live("Mara") }).await,
@@ -170,7 +172,8 @@ impl<'w> Scene<'w> {
     /// What is stored of this organisation.
     fn rows(&self) -> Vec<String> {
         let org = &self.tenant.organisation.id;
-        let mine = |row: &serde_json::Map<String, Value>| row["pk"].as_str().unwrap().starts_with(org) || row.get("org") == Some(&json!(org));
+        let mine =
+            |row: &serde_json::Map<String, Value>| row["pk"].as_str().unwrap().starts_with(org) || row.get("org") == Some(&json!(org));
         let rows = self.world.rows().iter().map(as_json).filter(mine).collect::<Vec<_>>();
         let mut rows: Vec<String> = rows
             .into_iter()
@@ -215,7 +218,9 @@ fn without_accidents(value: Value) -> Value {
 
 /// An id that is no scene's own was drawn in it.
 fn without_uuids(text: &str) -> String {
-    let is_uuid = |part: &[u8]| part.iter().enumerate().all(|(n, byte)| if [8, 13, 18, 23].contains(&n) { *byte == b'-' } else { byte.is_ascii_hexdigit() });
+    let is_uuid = |part: &[u8]| {
+        part.iter().enumerate().all(|(n, byte)| if [8, 13, 18, 23].contains(&n) { *byte == b'-' } else { byte.is_ascii_hexdigit() })
+    };
     let bytes = text.as_bytes();
     let Some(at) = (0..bytes.len().saturating_sub(35)).find(|at| is_uuid(&bytes[*at..*at + 36])) else { return text.to_owned() };
     format!("{}new{}", &text[..at], without_uuids(&text[at + 36..]))
@@ -324,10 +329,7 @@ async fn changes_of_one_asset_happen_in_one_order() {
 
 #[tokio::test]
 async fn the_end_of_a_run_and_of_its_asset_happen_in_one_order() {
-    for acts in [
-        [Act::Cancel("run"), Act::DeleteAsset("van")],
-        [Act::DeleteRun("run"), Act::DeleteAsset("van")],
-    ] {
+    for acts in [[Act::Cancel("run"), Act::DeleteAsset("van")], [Act::DeleteRun("run"), Act::DeleteAsset("van")]] {
         either_order(acts, WRITES).await;
     }
     for acts in [
@@ -343,7 +345,6 @@ async fn the_end_of_a_run_and_of_its_asset_happen_in_one_order() {
 async fn changes_of_one_run_happen_in_one_order() {
     for acts in [
         [Act::DeleteRun("run"), Act::Answer("run", true)],
-        [Act::DeleteRun("run"), Act::DeleteRun("run")],
         [Act::Answer("run", true), Act::Answer("run", false)],
         [Act::Answer("run", true), Act::Complete("run")],
         [Act::Complete("run"), Act::Cancel("run")],
@@ -352,6 +353,16 @@ async fn changes_of_one_run_happen_in_one_order() {
     ] {
         either_order(acts, WRITES).await;
     }
+    either_order([Act::DeleteRun("run"), Act::DeleteRun("run")], &["TransactWriteItems"]).await;
+}
+
+#[tokio::test]
+async fn who_finishes_the_deletion_that_another_began_has_deleted_the_run_too() {
+    let (world, acts) = (World::new().await, [Act::DeleteRun("run"), Act::DeleteRun("run")]);
+    let one = one_after_the_other(&world, acts, 0).await;
+    let both = held(&world, acts, 0, "BatchWriteItem", 0).await.unwrap();
+    assert_eq!(both.said, [one.said[0].clone(), one.said[0].clone()]);
+    assert_eq!(both.rows, one.rows);
 }
 
 #[tokio::test]

@@ -8,10 +8,11 @@ use checklists::assets::Fields;
 use checklists::members::{INVITATION_LIFETIME, Role};
 use checklists::plan::{Limited, Plan, month_of};
 use checklists_rules::{Command, Run, Template};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::steps::{Deed, Draft, Kind, Label, Step, Transition, furnishing};
+use super::drafts::Draft;
+use super::steps::{Kind, Label, Step, Transition, furnishing};
 
 /// The plan that both begin with: small enough to be hit.
 pub const PLAN: Plan = Plan { runs_per_month: 6, members: 4, templates: 4, assets: 3 };
@@ -69,20 +70,20 @@ pub struct Member {
 
 #[derive(Clone)]
 pub struct Invitation {
-    label: Label,
-    email: String,
-    role: Role,
-    created_at: Timestamp,
-    used: bool,
+    pub label: Label,
+    pub email: String,
+    pub role: Role,
+    pub created_at: Timestamp,
+    pub used: bool,
 }
 
 #[derive(Clone)]
 pub struct Asset {
     pub label: Label,
-    name: String,
-    fields: Fields,
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    pub name: String,
+    pub fields: Fields,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
     pub gone: bool,
 }
 
@@ -90,19 +91,19 @@ pub struct Asset {
 pub struct Body {
     pub label: Label,
     pub v: u32,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    template: Template,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub template: Template,
     pub gone: bool,
 }
 
 #[derive(Clone)]
 pub struct Dispatched {
     pub label: Label,
-    template: Body,
+    pub template: Body,
     pub asset: Option<(Label, Value)>,
-    executor_ref: Option<String>,
-    created_by: Label,
+    pub executor_ref: Option<String>,
+    pub created_by: Label,
     pub run: Run,
     pub operations: BTreeSet<String>,
     pub gone: bool,
@@ -115,9 +116,9 @@ impl fmt::Debug for Model {
     }
 }
 
-type Outcome = Result<Expected, (&'static str, Option<Value>)>;
+pub type Outcome = Result<Expected, (&'static str, Option<Value>)>;
 
-fn refused<T>(code: &'static str) -> Result<T, (&'static str, Option<Value>)> {
+pub fn refused<T>(code: &'static str) -> Result<T, (&'static str, Option<Value>)> {
     Err((code, None))
 }
 
@@ -246,7 +247,7 @@ impl Organisation {
         held.map(|invitation| (invitation.label, invitation.created_at + INVITATION_LIFETIME))
     }
 
-    fn owners(&self) -> usize {
+    pub fn owners(&self) -> usize {
         self.live_members().filter(|member| member.role == Role::Owner).count()
     }
 
@@ -259,20 +260,20 @@ impl Organisation {
         })
     }
 
-    fn room(limited: Limited, limit: u32, used: usize, now: Timestamp) -> Result<(), (&'static str, Option<Value>)> {
+    pub fn room(limited: Limited, limit: u32, used: usize, now: Timestamp) -> Result<(), (&'static str, Option<Value>)> {
         let used = u32::try_from(used).unwrap();
         if used < limit { Ok(()) } else { Err(("quota_exceeded", limited.exceeded(limit, used, now).details().cloned())) }
     }
 
-    fn asset(&self, n: usize) -> Result<&Asset, (&'static str, Option<Value>)> {
+    pub fn asset(&self, n: usize) -> Result<&Asset, (&'static str, Option<Value>)> {
         self.assets.get(n).filter(|asset| !asset.gone).ok_or(("asset_not_found", None))
     }
 
-    fn template(&self, n: usize) -> Result<&Body, (&'static str, Option<Value>)> {
+    pub fn template(&self, n: usize) -> Result<&Body, (&'static str, Option<Value>)> {
         self.templates.get(n).filter(|template| !template.gone).ok_or(("template_not_found", None))
     }
 
-    fn run(&self, n: usize) -> Result<&Dispatched, (&'static str, Option<Value>)> {
+    pub fn run(&self, n: usize) -> Result<&Dispatched, (&'static str, Option<Value>)> {
         self.runs.get(n).filter(|run| !run.gone).ok_or(("run_not_found", None))
     }
 
@@ -293,7 +294,11 @@ impl Organisation {
         let mut next = self.asset(n)?.clone();
         next.name = name.map_or(next.name, str::to_owned);
         for (field, value) in fields.into_iter().flat_map(|fields| fields.as_object().unwrap()) {
-            if value.is_null() { next.fields.remove(field) } else { next.fields.insert(field.clone(), value.clone()) };
+            if value.is_null() {
+                next.fields.remove(field)
+            } else {
+                next.fields.insert(field.clone(), value.clone())
+            };
         }
         let present = &mut self.assets[n];
         if (&next.name, &next.fields) != (&present.name, &present.fields) {
@@ -360,133 +365,6 @@ impl Organisation {
         }
         Ok(Expected::Done(body.shown(org)))
     }
-
-    #[expect(clippy::too_many_arguments, reason = "one for each of the tool's")]
-    fn create_run(
-        &mut self,
-        org: usize,
-        key: usize,
-        template: usize,
-        asset: Option<usize>,
-        executor_ref: Option<&str>,
-        hours: Option<f64>,
-        now: Timestamp,
-    ) -> Outcome {
-        let asset = asset.map(|asset| self.asset(asset)).transpose()?;
-        let template = self.template(template)?.clone();
-        if !template.template.has_showable_step() {
-            return refused("template_empty");
-        }
-        let used = self.usage.get(&month_of(now)).copied().unwrap_or(0);
-        Self::room(Limited::Runs, self.plan.runs_per_month, used as usize, now)?;
-        #[expect(clippy::cast_possible_truncation, reason = "hours of a test are few")]
-        let seconds = |hours: f64| SignedDuration::from_secs((hours * 3600.0) as i64);
-        let whole = Timestamp::from_second(now.as_second()).unwrap();
-        let expires_at = hours.or(self.default_expiry_hours).map(|hours| whole + seconds(hours));
-        let label = Label { kind: Kind::Run, org, n: self.runs.len() };
-        let copy = |asset: &Asset| (asset.label, json!({ "id": asset.label.to_string(), "name": asset.name, "fields": asset.fields }));
-        let dispatched = Dispatched {
-            label,
-            run: Run::dispatched(&template.template, now, expires_at),
-            template,
-            asset: asset.map(copy),
-            executor_ref: executor_ref.map(str::to_owned),
-            created_by: self.members[key].label,
-            operations: BTreeSet::new(),
-            gone: false,
-        };
-        self.runs.push(dispatched);
-        *self.usage.entry(month_of(now)).or_default() += 1;
-        Ok(Expected::Made(label, json!({ "run_id": label.to_string(), "link": link(label), "expires_at": expires_at })))
-    }
-
-    /// The rules of a run are those of the product, which have tests of their own: here it counts that what was
-    /// decided is what is stored and shown from then on.
-    fn execute(&mut self, n: usize, deed: &Deed, operation: Option<&String>, now: Timestamp) -> Outcome {
-        let created_at = self.runs.get(n).map_or(now, |run| run.run.created_at);
-        let command = Box::new(deed.command(created_at, now));
-        if let Err((code, _)) = self.run(n) {
-            return Ok(Expected::Run(command, Err(code)));
-        }
-        let Dispatched { template, run, operations, .. } = &mut self.runs[n];
-        if operation.is_some_and(|operation| operations.contains(operation)) {
-            return Ok(Expected::Run(command, Ok(json!(run))));
-        }
-        match run.apply(&template.template, &command, now) {
-            Ok(change) => {
-                // A command that changes nothing is not written down.
-                operations.extend(operation.filter(|_| change.changed).cloned());
-                Ok(Expected::Run(command, Ok(json!(run))))
-            }
-            Err(refusal) => Ok(Expected::Run(command, Err(refusal.code.as_str()))),
-        }
-    }
-
-    fn standing(&self, key: usize) -> Option<Role> {
-        self.members.get(key).filter(|member| !member.gone).map(|member| member.role)
-    }
-
-    fn holder_of(&self, email: &str) -> Option<&Member> {
-        self.live_members().find(|member| member.email == email)
-    }
-
-    fn invite(&mut self, org: usize, key: usize, email: &str, role: Option<Role>, now: Timestamp) -> Outcome {
-        let email = email.trim().to_lowercase();
-        if !matches!(self.standing(key), Some(Role::Owner | Role::Admin)) {
-            return refused("forbidden");
-        }
-        if self.holder_of(&email).is_some() {
-            return refused("already_member");
-        }
-        if let Some(open) = self.invitations.iter().find(|invitation| invitation.email == email && invitation.is_open(now)) {
-            return Err(("invitation_pending", Some(json!({ "invitation_id": open.label.to_string() }))));
-        }
-        Self::room(Limited::Members, self.plan.members, self.live_members().count(), now)?;
-        let label = Label { kind: Kind::Invitation, org, n: self.invitations.len() };
-        let invitation = Invitation { label, email, role: role.unwrap_or(Role::Member), created_at: now, used: false };
-        let mut shown = invitation.shown();
-        shown["status"] = json!("pending");
-        self.invitations.push(invitation);
-        Ok(Expected::Made(label, shown))
-    }
-
-    fn remove_member(&mut self, key: usize, n: usize, label: &Label) -> Outcome {
-        let Some(standing @ (Role::Owner | Role::Admin)) = self.standing(key) else { return refused("forbidden") };
-        if n == key {
-            return refused("cannot_remove_self");
-        }
-        match self.standing(n) {
-            None => return refused("member_not_found"),
-            Some(Role::Owner) if standing != Role::Owner => return refused("cannot_remove_owner"),
-            Some(_) => self.members[n].gone = true,
-        }
-        Ok(Expected::Done(json!({ "removed": true, "user_id": label.to_string() })))
-    }
-
-    fn add_member(&mut self, org: usize, email: &str, role: Role, now: Timestamp) -> Outcome {
-        if self.holder_of(email).is_some() {
-            return refused("already_member");
-        }
-        Self::room(Limited::Members, self.plan.members, self.live_members().count(), now)?;
-        self.invitations.iter_mut().filter(|invitation| invitation.email == email).for_each(|invitation| invitation.used = true);
-        let label = Label { kind: Kind::Member, org, n: self.members.len() };
-        let member = Member { label, name: "A colleague".into(), email: email.into(), role, joined_at: now, gone: false };
-        self.members.push(member.clone());
-        Ok(Expected::Made(label, member.shown()))
-    }
-
-    /// Gives a member another role, or none.
-    fn set_role(&mut self, n: usize, role: Option<Role>) -> Outcome {
-        let Some(present) = self.standing(n) else { return refused("member_not_found") };
-        if present == Role::Owner && role != Some(Role::Owner) && self.owners() == 1 {
-            return refused("cannot_remove_owner");
-        }
-        let member = &mut self.members[n];
-        member.gone = role.is_none();
-        let shown = member.shown();
-        member.role = role.unwrap_or(present);
-        Ok(Expected::Done(if role.is_none() { shown } else { member.shown() }))
-    }
 }
 
 fn checked(document: Value) -> Result<Template, (&'static str, Option<Value>)> {
@@ -498,81 +376,4 @@ fn checked(document: Value) -> Result<Template, (&'static str, Option<Value>)> {
 /// Steps give lists where they give what is not allowed.
 fn check_fields(fields: &Fields) -> Result<(), (&'static str, Option<Value>)> {
     if fields.values().any(Value::is_array) { refused("invalid_argument") } else { Ok(()) }
-}
-
-fn link(run: Label) -> String {
-    format!("https://checklists.example/r/{run}")
-}
-
-impl Member {
-    pub fn shown(&self) -> Value {
-        let Self { label, name, email, role, joined_at, .. } = self;
-        json!({ "user_id": label.to_string(), "name": name, "email": email, "role": role, "joined_at": joined_at })
-    }
-}
-
-impl Invitation {
-    fn is_open(&self, now: Timestamp) -> bool {
-        !self.used && now < self.created_at + INVITATION_LIFETIME
-    }
-
-    fn shown(&self) -> Value {
-        let expires_at = self.created_at + INVITATION_LIFETIME;
-        json!({ "invitation_id": self.label.to_string(), "email": self.email, "role": self.role, "expires_at": expires_at })
-    }
-}
-
-impl Asset {
-    fn shown(&self) -> Value {
-        let Self { label, name, fields, created_at, updated_at, .. } = self;
-        json!({ "id": label.to_string(), "name": name, "fields": fields, "created_at": created_at, "updated_at": updated_at })
-    }
-}
-
-impl Body {
-    fn shown(&self, org: usize) -> Value {
-        let mut shown = self.template.to_document();
-        let about = json!({
-            "id": self.label.to_string(), "v": self.v, "org_id": format!("<org{org}>"),
-            "created_at": self.created_at, "updated_at": self.updated_at,
-        });
-        shown.as_object_mut().unwrap().extend(about.as_object().unwrap().clone());
-        shown
-    }
-
-    fn summary(&self) -> Value {
-        let template = &self.template;
-        json!({
-            "id": self.label.to_string(), "v": self.v, "name": template.name, "description": template.description,
-            "tags": template.tags.clone().unwrap_or_default(), "step_count": template.step_count(),
-            "est_minutes": template.est_minutes(), "updated_at": self.updated_at, "created_at": self.created_at,
-        })
-    }
-}
-
-impl Dispatched {
-    fn summary(&self, now: Timestamp) -> Value {
-        json!({
-            "run_id": self.label.to_string(), "status": self.run.status_at(now), "template_id": self.template.label.to_string(),
-            "template_v": self.template.v, "template_name": self.template.template.name,
-            "asset_id": self.asset.as_ref().map(|(label, _)| label.to_string()), "executor_ref": self.executor_ref,
-            "link": link(self.label), "created_at": self.run.created_at, "expires_at": self.run.expires_at,
-        })
-    }
-
-    pub fn shown(&self, now: Timestamp) -> Value {
-        let run = &self.run;
-        let status = run.status_at(now);
-        let expired_at = if status.as_str() == "expired" { run.expires_at } else { None };
-        json!({
-            "id": self.label.to_string(), "status": status, "template_id": self.template.label.to_string(),
-            "template_v": self.template.v, "template_name": self.template.template.name,
-            "asset": self.asset.as_ref().map(|(_, copy)| copy), "executor_ref": self.executor_ref, "link": link(self.label),
-            "expires_at": run.expires_at, "assigned_to": run.assigned_to, "identity": run.identity, "progress": run.progress,
-            "answers": run.answers, "score": run.score, "cancel": run.cancel, "created_at": run.created_at,
-            "created_by": self.created_by.to_string(), "opened_at": run.opened_at, "started_at": run.started_at,
-            "completed_at": run.completed_at, "cancelled_at": run.cancelled_at, "expired_at": expired_at,
-            "duration_seconds": run.duration_seconds,
-        })
-    }
 }

@@ -13,6 +13,7 @@ use proptest::sample::select;
 use proptest::strategy::Union;
 use serde_json::{Map, Value, json};
 
+use super::drafts::Draft;
 use super::reference::{Model, PLAN};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,73 +68,60 @@ pub enum Trouble {
 #[derive(Clone, Debug)]
 pub enum Step {
     Advance(SignedDuration),
-    CreateAsset { name: &'static str, fields: Value },
-    UpdateAsset { asset: Label, name: Option<&'static str>, fields: Option<Value> },
+    CreateAsset {
+        name: &'static str,
+        fields: Value,
+    },
+    UpdateAsset {
+        asset: Label,
+        name: Option<&'static str>,
+        fields: Option<Value>,
+    },
     GetAsset(Label),
     DeleteAsset(Label),
-    ListAssets { limit: usize },
+    ListAssets {
+        limit: usize,
+    },
     CreateTemplate(Draft),
     UpdateTemplate(Label, Map<String, Value>),
     GetTemplate(Label),
     DeleteTemplate(Label),
     ListTemplates,
-    CreateRun { template: Label, asset: Option<Label>, executor_ref: Option<&'static str>, hours: Option<f64> },
-    Execute { run: Label, deed: Deed, operation: Option<String> },
+    CreateRun {
+        template: Label,
+        asset: Option<Label>,
+        executor_ref: Option<&'static str>,
+        hours: Option<f64>,
+    },
+    Execute {
+        run: Label,
+        deed: Deed,
+        operation: Option<String>,
+    },
     GetRun(Label),
-    ListRuns { status: Option<&'static str>, limit: usize, offset: usize },
+    ListRuns {
+        status: Option<&'static str>,
+        limit: usize,
+        offset: usize,
+    },
     DeleteRun(Label),
     ListMembers,
-    Invite { email: &'static str, role: Option<Role> },
+    Invite {
+        email: &'static str,
+        role: Option<Role>,
+    },
     RemoveMember(Label),
     /// By the operator, with a key for the new member.
-    AddMember { email: &'static str, role: Role },
+    AddMember {
+        email: &'static str,
+        role: Role,
+    },
     /// By the operator.
     SetRole(Label, Role),
     /// By the operator.
     Expel(Label),
     /// By the operator.
     ChangePlan(Plan, Option<f64>),
-}
-
-/// Templates that are drawn.
-#[derive(Clone, Copy, Debug)]
-pub enum Draft {
-    /// A step that is required, and one that can be skipped and photographed.
-    Plain,
-    /// A step that is shown only after a certain answer.
-    Branching,
-    /// Answers stay as they were given first.
-    Locked,
-    /// Nothing that could be shown.
-    Empty,
-    /// A document that does not hold.
-    Faulty,
-}
-
-impl Draft {
-    const ALL: [Self; 5] = [Self::Plain, Self::Branching, Self::Locked, Self::Empty, Self::Faulty];
-
-    pub fn document(self) -> Value {
-        let mut document = self.parts();
-        document.insert("name".into(), json!(format!("{self:?}")));
-        Value::Object(document)
-    }
-
-    fn parts(self) -> Map<String, Value> {
-        let one = json!({ "id": "s-one", "type": "boolean", "label": "Is it clean?", "required": true });
-        let two = json!({ "id": "s-two", "type": "text", "label": "Anything else?", "photo": { "min": 0, "max": 2 } });
-        let when = json!({ "when": { "step": "s-one", "op": "eq", "value": false } });
-        let why = json!({ "id": "s-why", "type": "text", "label": "Why not?", "required": true, "condition": when });
-        let (settings, steps) = match self {
-            Self::Plain => (json!({ "allow_skip": true, "est_minutes": 5 }), json!([one, two])),
-            Self::Branching => (json!({ "allow_skip": true }), json!([one, why, two])),
-            Self::Locked => (json!({ "allow_edit": false }), json!([one, two])),
-            Self::Empty => (json!({}), json!([])),
-            Self::Faulty => (json!({}), json!([{ "id": "s-one", "type": "guess", "label": "?" }])),
-        };
-        let parts = json!({ "settings": settings, "sections": [{ "id": "g-main", "steps": steps }] });
-        parts.as_object().unwrap().clone()
-    }
 }
 
 /// What is asked of a run.
@@ -363,7 +351,8 @@ fn deeds(model: &Model, org: usize) -> BoxedStrategy<Deed> {
 fn of_members(model: &Model, org: usize) -> BoxedStrategy<Step> {
     let member = || label(model, Kind::Member, org);
     let email = || select(vec!["ann@model.example", "bob@model.example", "cy@model.example"]);
-    let written = select(vec!["ann@model.example", "Bob@Model.example", " cy@model.example", "owner0@model.example", "owner1@model.example"]);
+    let written =
+        select(vec!["ann@model.example", "Bob@Model.example", " cy@model.example", "owner0@model.example", "owner1@model.example"]);
     let invited = proptest::option::of(select(vec![Role::Admin, Role::Member]));
     let role = || select(vec![Role::Owner, Role::Admin, Role::Member]);
     prop_oneof![
@@ -378,8 +367,12 @@ fn of_members(model: &Model, org: usize) -> BoxedStrategy<Step> {
 }
 
 fn plans() -> BoxedStrategy<Step> {
-    let plan = (0_u32..9, 1_u32..5, 0_u32..4, 0_u32..4)
-        .prop_map(|(runs_per_month, members, templates, assets)| Plan { runs_per_month, members, templates, assets });
+    let plan = (0_u32..9, 1_u32..5, 0_u32..4, 0_u32..4).prop_map(|(runs_per_month, members, templates, assets)| Plan {
+        runs_per_month,
+        members,
+        templates,
+        assets,
+    });
     (prop_oneof![Just(PLAN), plan], select(vec![None, Some(0.5), Some(48.0)]))
         .prop_map(|(plan, hours)| Step::ChangePlan(plan, hours))
         .boxed()

@@ -11,7 +11,7 @@ use super::system::Names;
 use crate::world::Row;
 
 /// Partition and sort key, and what counts of the row.
-pub type Rows = BTreeMap<(String, String), Value>;
+pub type Rows = BTreeMap<String, Value>;
 
 /// An item as JSON.
 pub fn as_json(row: &Row) -> Map<String, Value> {
@@ -42,11 +42,24 @@ pub fn rows(all: &[Row], names: &Names, organisations: [&str; 2]) -> Rows {
             continue;
         }
         let of = |attributes: &[&str]| attributes.iter().filter_map(|name| Some(((*name).to_owned(), item.get(*name)?.clone()))).collect();
-        let counts = of(&["n_members", "n_owners", "n_templates", "n_assets", "active", "expires_ms", "holder", "org", "withdrawn", "runs", "status", "st"]);
+        let counts = of(&[
+            "n_members",
+            "n_owners",
+            "n_templates",
+            "n_assets",
+            "active",
+            "expires_ms",
+            "holder",
+            "org",
+            "withdrawn",
+            "runs",
+            "status",
+            "st",
+        ]);
         let place = if sk.starts_with("E#") { format!("E#{}", item["holder"].as_str().unwrap()) } else { sk.to_owned() };
         let row = names.with_labels(&json!([pk, place, Value::Object(counts)]));
         let text = |n: usize| row[n].as_str().unwrap().to_owned();
-        rows.insert((text(0), text(1)), row[2].clone());
+        rows.insert(format!("{} {}", text(0), text(1)), row[2].clone());
     }
     rows
 }
@@ -62,12 +75,12 @@ pub fn expected(model: &Model) -> Rows {
 
 fn of_house(house: &Organisation, org: &str, rows: &mut Rows) {
     let mut put = |room: String, place: String, counts: Value| {
-        let counts: Map<String, Value> =
-            counts.as_object().unwrap().clone().into_iter().filter(|(_, value)| !value.is_null()).collect();
-        rows.insert((room, place), counts.into());
+        let counts: Map<String, Value> = counts.as_object().unwrap().clone().into_iter().filter(|(_, value)| !value.is_null()).collect();
+        rows.insert(format!("{room} {place}"), counts.into());
     };
     let row = house.row();
-    let counts = json!({ "n_members": row["members"], "n_owners": row["owners"], "n_templates": row["templates"], "n_assets": row["assets"] });
+    let counts =
+        json!({ "n_members": row["members"], "n_owners": row["owners"], "n_templates": row["templates"], "n_assets": row["assets"] });
     put(format!("{org}#O"), "META".into(), counts);
     for (month, runs) in &house.usage {
         put(format!("{org}#O"), format!("USE#{month}"), json!({ "runs": runs }));
@@ -100,7 +113,7 @@ fn of_house(house: &Organisation, org: &str, rows: &mut Rows) {
             continue;
         }
         let file = format!("{org}#R#{}", run.label);
-        put(file.clone(), "META".into(), json!({}));
+        put(file.clone(), "#RUN".into(), json!({}));
         run.asset.iter().for_each(|_| put(file.clone(), "ASSET".into(), json!({})));
         run.run.answers.keys().for_each(|step| put(file.clone(), format!("ANS#{step}"), json!({})));
         run.operations.iter().for_each(|operation| put(format!("{org}#RO#{}", run.label), operation.clone(), json!({})));

@@ -1,6 +1,7 @@
 //! The product, taking the same steps as the model. Ids are told apart by the labels that the model gives them.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use checklists::members::Member;
 use checklists::operator::PlanChange;
@@ -10,7 +11,8 @@ use checklists_rules::Command;
 use onepost_cloud::table::faults::Fault;
 use onepost_core::clock::Clock;
 use onepost_core::error::ToolError;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 
 use super::reference::{Expected, Model, PLAN};
@@ -292,23 +294,37 @@ impl System {
     }
 
     #[track_caller]
-    fn agree<T: PartialEq + std::fmt::Debug>(&self, what: &str, expected: &T, found: &T) {
+    fn agree<T: PartialEq + Serialize>(&self, what: &str, expected: &T, found: &T) {
         if expected != found {
-            self.fail(what, expected, found);
+            self.fail(what, &in_order(json!(expected)), &in_order(json!(found)));
         }
     }
 
+    /// Tells the steps, and where the two differ first.
     #[track_caller]
-    fn fail(&self, what: &str, expected: &dyn std::fmt::Debug, found: &dyn std::fmt::Debug) -> ! {
+    fn fail(&self, what: &str, expected: &dyn Debug, found: &dyn Debug) -> ! {
         let (expected, found) = (format!("{expected:#?}"), format!("{found:#?}"));
-        let difference = expected.lines().zip(found.lines()).position(|(one, other)| one != other);
-        let near = |text: &str| {
-            let lines: Vec<&str> = text.lines().collect();
-            let from = difference.unwrap_or(lines.len()).saturating_sub(3);
-            lines[from.min(lines.len())..].iter().take(9).map(|line| format!("    {line}\n")).collect::<String>()
-        };
+        let differs = expected.lines().zip(found.lines()).position(|(one, other)| one != other).unwrap_or(0);
+        let near =
+            |text: &str| text.lines().skip(differs.saturating_sub(4)).take(9).map(|line| format!("    {line}\n")).collect::<String>();
         let steps = self.taken.join("\n");
-        panic!("{what} differs after\n{steps}\n  expected, where it differs first:\n{}  found:\n{}", near(&expected), near(&found));
+        panic!(
+            "{what}: not as expected after\n{steps}\n  expected, where it differs first:\n{}  found:\n{}",
+            near(&expected),
+            near(&found)
+        );
+    }
+}
+
+/// The same value with the members of objects in order.
+fn in_order(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<String, Value> = members.into_iter().map(|(name, value)| (name, in_order(value))).collect();
+            members.into_iter().collect::<Map<_, _>>().into()
+        }
+        Value::Array(values) => values.into_iter().map(in_order).collect(),
+        other => other,
     }
 }
 

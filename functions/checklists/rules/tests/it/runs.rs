@@ -1,27 +1,12 @@
 //! The life of a run.
 
-#![allow(clippy::unwrap_used)] // the lint knows test functions only, and not what they call
-
-mod fixtures;
-
 use checklists_rules::answer::Given;
 use checklists_rules::run::{CancelledBy, Event, Identity, IdentityMode, LATE_GRACE, Origin};
-use checklists_rules::{Change, Command, Run, RunStatus, Template};
-use fixtures::{Stage, answer, cancel, clear, complete, exit, hour, live, minute, skip, template};
+use checklists_rules::{Command, Run, RunStatus};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-/// One required and one optional step; optional steps may be skipped.
-fn two_steps() -> Template {
-    template(json!({ "name": "Two", "settings": { "allow_skip": true }, "steps": [
-        { "id": "s-req", "type": "boolean", "label": "Door locked?", "required": true },
-        { "id": "s-opt", "type": "text", "label": "Anything else?", "note": "optional" },
-    ]}))
-}
-
-fn open(identity: Identity) -> Command {
-    Command::Open { identity }
-}
+use crate::fixtures::{Stage, answer, cancel, clear, complete, exit, hour, live, minute, names, open, skip, template, two_steps};
 
 fn queued(step_id: &str, value: impl Into<Value>, session: i64, captured: i64) -> Command {
     Command::Answer {
@@ -38,10 +23,6 @@ fn queued_complete(session: i64, captured: i64) -> Command {
 
 fn extend_to(hours: i64) -> Command {
     Command::Extend { expires_at: Some(hour(hours)) }
-}
-
-fn names(change: &Change) -> Vec<&'static str> {
-    change.events.iter().map(Event::name).collect()
 }
 
 /// A run in each of the states that matter, at the time at which commands meet it.
@@ -311,6 +292,58 @@ fn a_run_answered_in_time_may_still_be_handed_in_and_says_if_its_expiry_was_told
         let Event::RunCompleted { after_expiry, .. } = &change.events[0] else { panic!() };
         assert_eq!(*after_expiry, told);
         assert_eq!((stage.run.expired_at, stage.run.late_ops), (None, 2));
+    }
+}
+
+#[test]
+fn a_run_from_a_phone_without_signal_is_dated_by_when_it_was_carried_out() {
+    let mut stage = Stage::new(two_steps());
+    stage.at(minute(2)).accept(open(Identity::anonymous()));
+    stage.at(hour(30)).accept(queued("s-req", true, 2, 10));
+    assert_eq!(stage.run.started_at, Some(minute(10)));
+    assert_eq!(stage.run.answers["s-req"].at, hour(30), "an answer still says when it was accepted");
+    let change = stage.at(hour(31)).accept(queued_complete(2, 25));
+    assert_eq!(stage.run.duration_seconds, Some(15 * 60));
+    assert_eq!(stage.run.completed_at, Some(hour(31)), "handing in takes place where it is received");
+    let Event::RunCompleted { duration_seconds, completed_at, .. } = &change.events[0] else { panic!() };
+    assert_eq!((*duration_seconds, *completed_at), (Some(15 * 60), hour(31)));
+
+    // A phone whose clock went back between the two.
+    let mut stage = Stage::new(two_steps());
+    stage.at(minute(40)).accept(queued("s-req", true, 2, 30));
+    stage.accept(queued_complete(2, 20));
+    assert_eq!(stage.run.duration_seconds, Some(0));
+}
+
+#[test]
+fn a_captured_time_counts_between_the_opening_of_its_session_and_its_arrival() {
+    let origin = |session: Option<i64>, captured: Option<i64>| Origin {
+        session_opened_at: session.map(minute),
+        captured_at: captured.map(minute),
+        ..live()
+    };
+    for (session, captured, began) in [
+        (Some(5), Some(20), 20),
+        (Some(5), Some(1), 5),
+        // The session of an earlier run on the same phone: not before this one was dispatched.
+        (Some(-30), Some(-20), 0),
+        (Some(5), Some(90), 60),
+        (Some(70), Some(20), 60),
+        // A time that a client states proves nothing.
+        (None, Some(20), 60),
+        (Some(5), None, 60),
+    ] {
+        let mut stage = Stage::new(two_steps());
+        let given = Given::value(true);
+        let command = Command::Answer { step_id: "s-req".to_owned(), given, seen_rev: None, origin: origin(session, captured) };
+        stage.at(minute(60)).accept(command);
+        assert_eq!(stage.run.started_at, Some(minute(began)), "{session:?} {captured:?}");
+
+        let mut stage = Stage::new(two_steps());
+        stage.run.started_at = Some(minute(0));
+        stage.accept(answer("s-req", true));
+        stage.at(minute(60)).accept(Command::Complete { signature: None, origin: origin(session, captured) });
+        assert_eq!(stage.run.duration_seconds, Some(u64::try_from(began * 60).unwrap()), "{session:?} {captured:?}");
     }
 }
 

@@ -1,13 +1,10 @@
 //! What a step accepts as an answer.
 
-#![allow(clippy::unwrap_used)] // the lint knows test functions only, and not what they call
-
-mod fixtures;
-
 use checklists_rules::answer::{Demand, Entry, Fault, Geo, Given, PhotoState, Proof, Said, check_skip, demanded};
 use checklists_rules::template::Step;
-use fixtures::{photo, steps};
 use serde_json::{Value, json};
+
+use crate::fixtures::{photo, steps};
 
 fn step(mut document: Value) -> Step {
     document["id"] = json!("s-one");
@@ -139,6 +136,27 @@ fn a_pattern_has_to_match_the_whole_text() {
     judge(&of("[A-Z]{2}\\d{3}"), &[json!("AB123")], &[json!("xAB123"), json!("AB1234"), json!("ab123")]);
     judge(&of("cat|dog"), &[json!("cat"), json!("dog")], &[json!("catalogue"), json!("hotdog")]);
     judge(&of("(?m)^a$"), &[json!("a")], &[json!("aa")]);
+    // The longer alternative comes second, and would not be what a search finds first.
+    judge(&of("a|ab"), &[json!("a"), json!("ab")], &[json!("abc"), json!("b")]);
+}
+
+#[test]
+fn a_pattern_with_comments_has_to_match_the_whole_text_as_well() {
+    let of = |pattern: &str| json!({ "type": "text", "config": { "pattern": pattern, "multiline": true } });
+    let (fitting, unfit) = ([json!("AB123")], [json!("AB1234"), json!("xAB123"), json!("AB"), json!("AB123\n"), json!("AB123)\\z")]);
+    for pattern in [
+        "(?x) [A-Z]{2} \\d{3} # two letters, three digits",
+        "(?x) [A-Z]{2} # letters\n \\d{3} # digits (three)",
+        "(?x) [A-Z]{2} \\d{3} #",
+        "(?x) [A-Z]{2} \\d{3} # digits\n",
+        "(?x) [A-Z]{2} \\d{3} ",
+        "[A-Z]{2}\\d{3}(?x)# digits",
+        "(?x: [A-Z]{2} # letters\n)\\d{3}",
+    ] {
+        judge(&of(pattern), &fitting, &unfit);
+    }
+    // What looks like a comment is none where comments are not asked for.
+    judge(&of("[a-z]+ #[0-9]"), &[json!("no #7")], &[json!("no"), json!("no #7\n"), json!("no #77")]);
 }
 
 #[test]

@@ -1,9 +1,5 @@
 //! Random schedules of commands over random times: what holds for every run, whatever happens to it.
 
-#![allow(clippy::unwrap_used)] // the lint knows test functions only, and not what they call
-
-mod fixtures;
-
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -11,11 +7,12 @@ use checklists_rules::answer::{Given, PhotoState};
 use checklists_rules::condition::Visibility;
 use checklists_rules::run::{Identity, Origin};
 use checklists_rules::{Change, Command, Progress, Run, RunStatus, Template};
-use fixtures::{minute, photo, template};
 use jiff::Timestamp;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::{TestCaseError, TestRunner};
 use serde_json::{Value, json};
+
+use crate::fixtures::{minute, photo, search, template};
 
 /// Branches, proof, scoring and an acknowledgement, in few steps so that schedules get through.
 fn subject() -> Template {
@@ -118,7 +115,7 @@ fn is_edge(from: RunStatus, to: RunStatus) -> bool {
 fn whatever_happens_a_run_stays_sound() {
     let subject = subject();
     let seen: RefCell<BTreeSet<String>> = RefCell::default();
-    let mut runner = TestRunner::new(Config { cases: 1_500, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(search(1_500));
     runner
         .run(&schedule(), |schedule| {
             let mut run = Run::dispatched(&subject, minute(0), Some(minute(1_440)));
@@ -207,12 +204,11 @@ fn check_change(
         prop_assert_eq!(change.removed.contains(step_id), was.is_some() && is.is_none(), "{} removed", step_id);
         prop_assert_eq!(change.written.contains(step_id), is.is_some() && was != is, "{} written", step_id);
     }
-    // The same command again, at the same time, does nothing more and tells nothing more.
+    // The same command again, at the same time, is accepted, does nothing more and tells nothing more.
     let mut again = after.clone();
-    if !matches!(command, Command::RemovePhoto { .. })
-        && let Ok(repeat) = again.apply(subject, command, now)
-    {
-        prop_assert!(!repeat.changed && repeat.events.is_empty(), "a repeat of {:?} changed the run", command);
+    match again.apply(subject, command, now) {
+        Ok(repeat) => prop_assert!(!repeat.changed && repeat.events.is_empty(), "a repeat of {:?} changed the run", command),
+        Err(refusal) => prop_assert!(false, "a repeat of {:?} was refused: {}", command, refusal),
     }
     Ok(())
 }
@@ -227,6 +223,11 @@ fn check_run(subject: &Template, run: &Run) -> Result<(), TestCaseError> {
     prop_assert_eq!(run.status == RunStatus::Expired, run.expired_at.is_some());
     prop_assert_eq!(run.status == RunStatus::Completed, run.score.is_some());
     prop_assert!(run.status != RunStatus::InProgress || run.started_at.is_some());
+    prop_assert!(run.started_at.is_none_or(|started_at| started_at >= run.created_at), "started before it was dispatched");
+    if let (Some(began), Some(completed_at), Some(seconds)) = (run.started_at.or(run.opened_at), run.completed_at, run.duration_seconds) {
+        let most = completed_at.duration_since(began).as_secs();
+        prop_assert!(i64::try_from(seconds).unwrap() <= most, "{} seconds of work within {}", seconds, most);
+    }
     let revs: BTreeSet<u64> = run.answers.values().map(|answer| answer.rev).collect();
     prop_assert_eq!(revs.len(), run.answers.len(), "no two answers share a revision");
     prop_assert!(revs.iter().all(|rev| *rev <= run.rev));

@@ -1,14 +1,11 @@
 //! Which steps are shown.
 
-#![allow(clippy::unwrap_used)] // the lint knows test functions only, and not what they call
-
-mod fixtures;
-
 use checklists_rules::answer::Given;
 use checklists_rules::condition::Visibility;
 use checklists_rules::{Run, Template};
-use fixtures::{Stage, answer, clear, complete, give, minute, skip, steps, template};
 use serde_json::{Value, json};
+
+use crate::fixtures::{Stage, answer, clear, complete, give, minute, skip, steps, template};
 
 fn shows(template: &Template, run: &Run, step_id: &str) -> bool {
     Visibility::of(template, &run.answers).shows(step_id)

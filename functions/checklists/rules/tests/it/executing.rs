@@ -1,26 +1,13 @@
 //! Carrying a run out: answering, photos, handing in.
 
-#![allow(clippy::unwrap_used)] // the lint knows test functions only, and not what they call
-
-mod fixtures;
-
 use checklists_rules::answer::{Geo, Given, Photo, PhotoState};
 use checklists_rules::run::{Event, Identity, Origin};
-use checklists_rules::{Change, Command, Run, RunStatus, Template, sample};
-use fixtures::{Stage, answer, clear, complete, complete_signed, give, hour, live, minute, photo, skip, template};
+use checklists_rules::{Command, Run, RunStatus, sample};
 use serde_json::{Value, json};
 
-/// One required and one optional step; optional steps may be skipped.
-fn two_steps() -> Template {
-    template(json!({ "name": "Two", "settings": { "allow_skip": true }, "steps": [
-        { "id": "s-req", "type": "boolean", "label": "Door locked?", "required": true },
-        { "id": "s-opt", "type": "text", "label": "Anything else?", "note": "optional" },
-    ]}))
-}
-
-fn open(identity: Identity) -> Command {
-    Command::Open { identity }
-}
+use crate::fixtures::{
+    Stage, answer, clear, complete, complete_signed, give, hour, live, minute, names, open, photo, remove_photo, skip, template, two_steps,
+};
 
 fn put_photo(step_id: &str, photo: Photo) -> Command {
     Command::Photo { step_id: step_id.to_owned(), photo, origin: live() }
@@ -32,10 +19,6 @@ fn with_rev(command: Command, rev: u64) -> Command {
         Command::Clear { step_id, origin, .. } => Command::Clear { step_id, origin, seen_rev: Some(rev) },
         other => other,
     }
-}
-
-fn names(change: &Change) -> Vec<&'static str> {
-    change.events.iter().map(Event::name).collect()
 }
 
 // Answering
@@ -154,6 +137,27 @@ fn where_editing_is_off_an_answer_stands_once_given() {
 }
 
 #[test]
+fn a_number_spelt_otherwise_is_the_same_answer() {
+    for allow_edit in [true, false] {
+        let mut stage = Stage::new(template(json!({ "name": "n", "settings": { "allow_edit": allow_edit }, "steps": [
+            { "id": "s-one", "type": "number", "label": "l", "note": "optional", "config": { "decimals": 2 } },
+        ]})));
+        stage.accept(answer("s-one", 5));
+        for spelling in ["5.0", "5e0", "500e-2"] {
+            let value: Value = serde_json::from_str(spelling).unwrap();
+            assert!(!stage.accept(answer("s-one", value)).changed, "{spelling}");
+        }
+        if !allow_edit {
+            assert_eq!(stage.refuse(answer("s-one", 5.01)), "step_locked");
+            continue;
+        }
+        let noted = stage.accept(give("s-one", Given { note: Some("Twice".to_owned()), ..Given::value(5.0) }));
+        assert_eq!((noted.changed, names(&noted).len()), (true, 0), "a remark alone is no other value");
+        assert_eq!(names(&stage.accept(answer("s-one", 5.01))), ["step.completed"]);
+    }
+}
+
+#[test]
 fn a_stale_revision_is_a_conflict_that_shows_both_answers() {
     let mut stage = Stage::new(two_steps());
     stage.accept(with_rev(answer("s-opt", "from the phone"), 0));
@@ -217,14 +221,28 @@ fn announcing_a_photo_again_does_not_forget_its_upload() {
 #[test]
 fn a_photo_belongs_to_an_answer_and_can_be_taken_again() {
     let mut stage = Stage::of_steps(json!([{ "id": "s-one", "type": "boolean", "label": "l", "photo": { "min": 1 } }]));
-    let remove = |photo_id: &str| Command::RemovePhoto { step_id: "s-one".to_owned(), photo_id: photo_id.to_owned(), origin: live() };
     assert_eq!(stage.refuse(put_photo("s-one", photo(0, PhotoState::Pending))), "photo_not_found");
     stage.accept(give("s-one", Given { photos: vec![photo(0, PhotoState::Stored)], ..Given::value(true) }));
-    assert_eq!(stage.refuse(remove("p-9")), "photo_not_found");
-    stage.accept(remove("p-0"));
+    stage.accept(remove_photo("s-one", "p-0"));
     assert_eq!(stage.refuse(complete()), "incomplete_run");
     stage.accept(put_photo("s-one", photo(1, PhotoState::Stored)));
     stage.accept(complete());
+}
+
+#[test]
+fn a_photo_that_is_gone_is_removed_again_without_a_change() {
+    // Where editing is off only a photo that never arrived may go, and its removal is repeated like any other.
+    for (settings, state) in [(json!({}), PhotoState::Stored), (json!({ "allow_edit": false }), PhotoState::Failed)] {
+        let steps = json!([{ "id": "s-one", "type": "boolean", "label": "l", "photo": {} }]);
+        let mut stage = Stage::new(template(json!({ "name": "n", "settings": settings, "steps": steps })));
+        assert_eq!(stage.refuse(remove_photo("s-one", "p-0")), "photo_not_found");
+        stage.accept(give("s-one", Given { photos: vec![photo(0, state)], ..Given::value(true) }));
+        assert!(stage.accept(remove_photo("s-one", "p-0")).changed);
+        let removed = stage.run.clone();
+        let repeat = stage.at(minute(9)).accept(remove_photo("s-one", "p-0"));
+        assert!(!repeat.changed && repeat.written.is_empty() && repeat.events.is_empty());
+        assert_eq!(stage.run, removed);
+    }
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! What a run scores when it is handed in.
 
-#![allow(clippy::unwrap_used)] // the lint knows test functions only, and not what they call
-
-mod fixtures;
-
 use checklists_rules::answer::{Given, PhotoState};
 use checklists_rules::score::{Outcome, Score};
-use fixtures::{Stage, answer, complete, give, photo, skip, template};
 use serde_json::{Value, json};
+
+use crate::fixtures::{Stage, answer, complete, give, photo, skip, template};
 
 fn stage(scoring: Value, sections: Value) -> Stage {
     Stage::new(template(json!({
