@@ -366,11 +366,11 @@ fn checked(ids: &Ids, document: Value) -> Result<Template, ToolError> {
 }
 
 fn invalid_template(faults: &[Violation]) -> ToolError {
-    let first = faults.first().map_or_else(String::new, |fault| format!(" {}: {}", fault.pointer, fault.message));
-    let count = match faults.len() {
-        1 => "one fault".to_owned(),
-        count => format!("{count} faults, of which the first is"),
+    let first = faults.first().map_or_else(String::new, |fault| format!("At {}: {}", fault.place(), fault.message));
+    let others = match Violation::count(faults).saturating_sub(1) {
+        0 => String::new(),
+        1 => " One more fault is in the details.".to_owned(),
+        others => format!(" {others} more faults are in the details."),
     };
-    let message = format!("The template has {count}:{first}");
-    ToolError::invalid("invalid_template", message).with_details(json!({ "errors": faults }))
+    ToolError::invalid("invalid_template", format!("The template does not hold. {first}{others}")).with_details(json!({ "errors": faults }))
 }

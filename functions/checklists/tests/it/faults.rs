@@ -17,7 +17,10 @@ use crate::world::{Row, Said, Tenant, World};
 
 const OPERATIONS: [&str; 5] = ["GetItem", "Query", "UpdateItem", "TransactWriteItems", "BatchWriteItem"];
 
-const FAULTS: [fn() -> Fault; 5] = [|| Fault::Conflict, || Fault::Throttle, || Fault::ServerError, || Fault::CutBefore, || Fault::CutAfter];
+/// Makes a fault.
+type Make = fn() -> Fault;
+
+const FAULTS: [Make; 5] = [|| Fault::Conflict, || Fault::Throttle, || Fault::ServerError, || Fault::CutBefore, || Fault::CutAfter];
 
 /// One call of a writing tool, and what has to be there before.
 #[derive(Clone, Copy, Debug)]
@@ -302,7 +305,7 @@ async fn every_tool(home: &Home<'_>) -> Vec<(&'static str, Value)> {
 
 #[tokio::test]
 async fn a_table_that_stays_down_is_told_without_a_word_of_the_table() {
-    let faults: [(fn() -> Fault, &str); 3] =
+    let faults: [(Make, &str); 3] =
         [(|| Fault::ServerError, "internal_error"), (|| Fault::CutBefore, "internal_error"), (|| Fault::Throttle, "busy")];
     for (fault, code) in faults {
         let world = World::new().await;
@@ -331,7 +334,7 @@ async fn a_table_that_stays_down_is_told_without_a_word_of_the_table() {
 
 #[tokio::test]
 async fn a_key_that_cannot_be_looked_up_is_neither_let_in_nor_turned_away() {
-    join_all([(|| Fault::ServerError) as fn() -> Fault, || Fault::CutBefore, || Fault::Throttle].map(async |fault| {
+    join_all([(|| Fault::ServerError) as Make, || Fault::CutBefore, || Fault::Throttle].map(async |fault| {
         let world = World::new().await;
         for _ in 0..6 {
             world.faults.next("GetItem", fault());

@@ -155,7 +155,8 @@ async fn the_plan_limits_members_and_a_removal_makes_room() {
 #[tokio::test]
 async fn what_a_key_may_do_follows_the_role_of_the_person_who_made_it() {
     use Role::{Admin, Member, Owner};
-    let table: [(Role, &str, [(Role, &str); 3]); 3] = [
+    type Removals = [(Role, &'static str); 3];
+    let table: [(Role, &str, Removals); 3] = [
         (Owner, "done", [(Owner, "done"), (Admin, "done"), (Member, "done")]),
         (Admin, "done", [(Owner, "cannot_remove_owner"), (Admin, "done"), (Member, "done")]),
         (Member, "forbidden", [(Owner, "forbidden"), (Admin, "forbidden"), (Member, "forbidden")]),

@@ -6,7 +6,7 @@ use std::fmt;
 
 use checklists::assets::Fields;
 use checklists::members::{INVITATION_LIFETIME, Role};
-use checklists::plan::{Limited, Plan, month_of};
+use checklists::plan::{Limited, Plan};
 use checklists_rules::{Command, Run, Template};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -326,16 +326,17 @@ impl Organisation {
 
     fn delete_asset(&mut self, n: usize, now: Timestamp) -> Outcome {
         let label = self.asset(n)?.label;
+        let active = self.holders(label).filter(|run| !run.run.has_lapsed(now)).count();
+        if active > 0 {
+            return Err(("asset_has_active_runs", Some(json!({ "active_runs": active }))));
+        }
         // Runs whose link has run out are settled on the way.
         for run in self.runs.iter_mut().filter(|run| !run.gone && run.asset.as_ref().is_some_and(|(of, _)| *of == label)) {
-            if run.run.status.is_active() && run.run.has_lapsed(now) {
+            if run.run.status.is_active() {
                 run.run.apply(&run.template.template, &Command::Expire, now).unwrap();
             }
         }
-        match self.holders(label).count() {
-            0 => self.assets[n].gone = true,
-            active => return Err(("asset_has_active_runs", Some(json!({ "active_runs": active })))),
-        }
+        self.assets[n].gone = true;
         Ok(Expected::Done(json!({ "deleted": true, "asset_id": label.to_string() })))
     }
 
