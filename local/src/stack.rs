@@ -10,7 +10,7 @@ use crate::engines::dynamodb::{DynamoDb, SWEEP_EVERY, Storage};
 use crate::engines::secrets::{SecretStore, SecretsManager};
 use crate::front::{Front, Limits};
 use crate::loopback::Served;
-use crate::products;
+use crate::products::{self, Products};
 
 /// How the stack is started.
 #[derive(Clone, Debug)]
@@ -46,44 +46,35 @@ impl Stack {
     /// Starts everything and returns when all of it answers.
     ///
     /// # Errors
-    /// The first thing that stands in the way; what had started until then stops again. A folder without data is then
-    /// still without. In one with data, rows past their TTL may have been deleted, and a product that the folder did not
-    /// know may have its table and its secret.
+    /// The first thing that stands in the way; what had started until then has stopped again. A folder without data is
+    /// then still without. In one with data, rows past their TTL may have been deleted, and a product that the folder did
+    /// not know may have its table and its secret.
     pub async fn start(options: Options) -> Result<Running, Error> {
         let folder = DataFolder::open(&options.data)?;
         // Before the engines, which may have a large file to check.
         let front = Front::bind(options.port)?;
-        let base_url = front.base_url().to_owned();
 
         let is_first_start = !folder.holds_data()?;
         if is_first_start {
             plant(&folder).await?;
         }
         let (dynamodb, secrets) = engines(folder.dynamodb(), folder.secrets()).await?;
-        let foundation = Foundation { folder: &folder, dynamodb: &dynamodb, secrets: &secrets, base_url: &base_url };
-        let mut products = products::start(&foundation).await?;
+        let foundation = Foundation { folder: &folder, dynamodb: &dynamodb, secrets: &secrets, base_url: front.base_url() };
+        let mut products = match furnish(&foundation).await {
+            Ok(products) => products,
+            Err(error) => {
+                tokio::join!(dynamodb.stop(), secrets.stop());
+                return Err(error);
+            }
+        };
         products.checklists.is_first_start |= is_first_start;
 
-        let engines = json!({
-            "dynamodb": dynamodb.url(),
-            "secretsmanager": secrets.url(),
-            "pid": std::process::id(),
-            "checklists": { "table": products.checklists.table, "pepper_secret": products.checklists.pepper_secret },
-        });
-        write_private(&folder.engines(), format!("{engines:#}\n").as_bytes())?;
-
-        let endpoints = json!({
-            "checklists": { "mcp": products.checklists.mcp, "key": products.checklists.key },
-        });
-        write_private(&folder.endpoints(), format!("{endpoints:#}\n").as_bytes())?;
-
-        let front = Served::start(|stopping| front.serve(products.routes, stopping.wait()));
         Ok(Running {
-            base_url,
+            base_url: front.base_url().to_owned(),
             dynamodb_url: dynamodb.url().to_owned(),
             secrets_url: secrets.url().to_owned(),
             checklists: products.checklists,
-            front,
+            front: Served::start(|stopping| front.serve(products.routes, stopping.wait())),
             dynamodb,
             secrets,
             folder,
@@ -91,13 +82,36 @@ impl Stack {
     }
 }
 
+/// Makes the products ready and writes down where everything answers.
+async fn furnish(foundation: &Foundation<'_>) -> Result<Products, Error> {
+    let Foundation { folder, dynamodb, secrets, .. } = foundation;
+    let products = products::start(foundation).await?;
+    let engines = json!({
+        "dynamodb": dynamodb.url(),
+        "secretsmanager": secrets.url(),
+        "pid": std::process::id(),
+        "checklists": { "table": products.checklists.table, "pepper_secret": products.checklists.pepper_secret },
+    });
+    write_private(&folder.engines(), format!("{engines:#}\n").as_bytes())?;
+    let endpoints = json!({
+        "checklists": { "mcp": products.checklists.mcp, "key": products.checklists.key },
+    });
+    write_private(&folder.endpoints(), format!("{endpoints:#}\n").as_bytes())?;
+    Ok(products)
+}
+
 /// Opens both files and serves them. A large one takes a while to read and to check, which is done off the async threads.
 async fn engines(tables: PathBuf, secrets: PathBuf) -> Result<(DynamoDb, SecretsManager), Error> {
     let store = tokio::task::spawn_blocking(move || SecretStore::open(secrets));
     let store = store.await.map_err(|reason| Error::Engine { engine: "Secrets Manager", reason: reason.to_string() })??;
-    let secrets = SecretsManager::start(store).await?;
     let dynamodb = DynamoDb::start(Storage::File(tables), SWEEP_EVERY).await?;
-    Ok((dynamodb, secrets))
+    match SecretsManager::start(store).await {
+        Ok(secrets) => Ok((dynamodb, secrets)),
+        Err(error) => {
+            dynamodb.stop().await;
+            Err(error)
+        }
+    }
 }
 
 /// Makes what a new folder begins with, aside, and puts all of it into place at once: a first start that is killed, at

@@ -7,28 +7,27 @@ use aws_sdk_dynamodb::types::{
     ScalarAttributeType, TimeToLiveSpecification,
 };
 
+/// The client of a service at this URL: the services' builders are alike and share no type.
+macro_rules! client {
+    ($sdk:ident, $url:expr) => {{
+        use $sdk::config::{BehaviorVersion, Builder, Credentials, Region};
+        let config = Builder::new()
+            .behavior_version(BehaviorVersion::latest())
+            .endpoint_url($url)
+            .region(Region::new("eu-central-1"))
+            .credentials_provider(Credentials::from_keys("test", "test", None))
+            .http_client(aws_smithy_http_client::Builder::new().build_http())
+            .build();
+        $sdk::Client::from_conf(config)
+    }};
+}
+
 pub fn dynamodb(url: &str) -> aws_sdk_dynamodb::Client {
-    use aws_sdk_dynamodb::config::{BehaviorVersion, Builder, Credentials, Region};
-    let config = Builder::new()
-        .behavior_version(BehaviorVersion::latest())
-        .endpoint_url(url)
-        .region(Region::new("eu-central-1"))
-        .credentials_provider(Credentials::from_keys("test", "test", None))
-        .http_client(aws_smithy_http_client::Builder::new().build_http())
-        .build();
-    aws_sdk_dynamodb::Client::from_conf(config)
+    client!(aws_sdk_dynamodb, url)
 }
 
 pub fn secrets(url: &str) -> aws_sdk_secretsmanager::Client {
-    use aws_sdk_secretsmanager::config::{BehaviorVersion, Builder, Credentials, Region};
-    let config = Builder::new()
-        .behavior_version(BehaviorVersion::latest())
-        .endpoint_url(url)
-        .region(Region::new("eu-central-1"))
-        .credentials_provider(Credentials::from_keys("test", "test", None))
-        .http_client(aws_smithy_http_client::Builder::new().build_http())
-        .build();
-    aws_sdk_secretsmanager::Client::from_conf(config)
+    client!(aws_sdk_secretsmanager, url)
 }
 
 /// A table with a string key, a sort key, an index and a TTL.
@@ -73,6 +72,18 @@ pub async fn put(client: &aws_sdk_dynamodb::Client, table: &str, pk: &str) {
 pub async fn has(client: &aws_sdk_dynamodb::Client, table: &str, pk: &str) -> bool {
     let got = client.get_item().table_name(table).key("pk", s(pk)).key("sk", s("0")).send().await.unwrap();
     got.item.is_some()
+}
+
+/// What a browser asks before it lets a page send what an engine would obey.
+pub async fn assert_preflight_is_refused(url: &str) {
+    let asked = reqwest::Client::new()
+        .request(reqwest::Method::OPTIONS, url)
+        .header("origin", "http://evil.example")
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "x-amz-target, authorization, content-type");
+    let answer = asked.send().await.unwrap();
+    assert_eq!(answer.status(), 403);
+    assert!(!answer.headers().keys().any(|name| name.as_str().starts_with("access-control-")), "{:?}", answer.headers());
 }
 
 /// Asks again and again, at most for the seconds that a busy machine may need.

@@ -45,6 +45,35 @@ async fn the_sdk_client_works_against_it() {
 }
 
 #[tokio::test]
+async fn a_page_is_refused_and_reaches_no_table() {
+    let engine = DynamoDb::start(Storage::Memory, SWEEP_EVERY).await.unwrap();
+    let client = clients::dynamodb(engine.url());
+    make_table(&client, "things").await;
+    put(&client, "things", "hidden").await;
+    let http = reqwest::Client::new();
+    let call = |operation: &str, body: &'static str| {
+        http.post(engine.url())
+            .header("content-type", "application/x-amz-json-1.0")
+            .header("x-amz-target", format!("DynamoDB_20120810.{operation}"))
+            .header("authorization", "AWS4-HMAC-SHA256 Credential=x, SignedHeaders=x, Signature=x")
+            .header("x-amz-date", "x")
+            .body(body)
+    };
+    assert_eq!(call("Scan", r#"{"TableName":"things"}"#).send().await.unwrap().status(), 200);
+    for (name, value) in [("origin", "http://evil.example"), ("origin", "null"), ("host", "evil.example"), ("host", "evil.example:80")] {
+        for (operation, body) in [("Scan", r#"{"TableName":"things"}"#), ("DeleteTable", r#"{"TableName":"things"}"#)] {
+            let answer = call(operation, body).header(name, value).send().await.unwrap();
+            assert_eq!(answer.status(), 403, "{name} {value}");
+            assert!(!answer.headers().contains_key("access-control-allow-origin"));
+            assert!(!answer.text().await.unwrap().contains("hidden"));
+        }
+    }
+    clients::assert_preflight_is_refused(engine.url()).await;
+    assert!(has(&client, "things", "hidden").await);
+    engine.stop().await;
+}
+
+#[tokio::test]
 async fn a_file_keeps_its_tables_and_is_closed_at_a_stop() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("dynamodb.db");

@@ -229,6 +229,36 @@ async fn a_slow_body_is_given_up() {
 }
 
 #[tokio::test]
+async fn half_a_head_holds_a_connection_for_its_time_and_no_longer() {
+    let front = Running::start(Limits { head_time: Duration::from_millis(50), ..Limits::default() });
+    let before = Instant::now();
+    for sent in ["", "GET /echo/x HTTP/1.1\r\nHost: x\r\n"] {
+        let mut stream = front.connect().await;
+        stream.write_all(sent.as_bytes()).await.unwrap();
+        assert_eq!(rest(&mut stream).await, "", "{sent}");
+    }
+    assert!(before.elapsed() >= Duration::from_millis(100));
+
+    // A connection that has been answered has its time once more.
+    let mut stream = front.connect().await;
+    stream.write_all(b"GET /echo/x HTTP/1.1\r\nHost: x\r\n\r\nGET /ec").await.unwrap();
+    assert!(rest(&mut stream).await.ends_with("GET /x [] 0"));
+    assert_eq!(front.calls(), 1);
+}
+
+#[tokio::test]
+async fn a_call_may_take_longer_than_a_head() {
+    let front = Running::start(Limits { head_time: Duration::from_millis(20), ..Limits::default() });
+    let url = format!("{}/echo/wait", front.url);
+    let call = tokio::spawn(async move { reqwest::get(url).await.unwrap().text().await.unwrap() });
+    eventually("the call", || async { front.calls() == 1 }).await;
+    let mut idle = front.connect().await;
+    rest(&mut idle).await;
+    front.echo.go_on.notify_one();
+    assert_eq!(call.await.unwrap(), "GET /wait [] 0");
+}
+
+#[tokio::test]
 async fn large_headers_are_refused() {
     let front = Running::start(Limits::default());
     let client = reqwest::Client::new();
@@ -282,7 +312,10 @@ async fn stopping_finishes_the_requests_that_run_and_takes_no_more() {
 async fn stopping_waits_for_its_bound_and_no_longer() {
     let mut front = Running::start(Limits { stop_within: Duration::from_millis(50), ..Limits::default() });
     let url = format!("{}/echo/wait", front.url);
-    let call = tokio::spawn(async move { reqwest::get(url).await.map(|answer| answer.status().as_u16()) });
+    let call = tokio::spawn(async move {
+        let answer = reqwest::get(url).await.unwrap();
+        (answer.status().as_u16(), answer.json::<serde_json::Value>().await.unwrap())
+    });
     let mut half = front.connect().await;
     half.write_all(b"POST /echo/mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx").await.unwrap();
     eventually("the call", || async { front.calls() == 1 }).await;
@@ -290,7 +323,9 @@ async fn stopping_waits_for_its_bound_and_no_longer() {
     drop(front.stop.take());
     tokio::time::timeout(Duration::from_secs(20), &mut front.task).await.expect("it stops").unwrap();
     assert!(before.elapsed() >= Duration::from_millis(50));
-    assert_eq!(call.await.unwrap().unwrap(), 503, "the caller is told");
+    let (status, error) = call.await.unwrap();
+    assert_eq!(status, 503, "the caller is told");
+    assert_eq!(error["error"]["message"], "The server is stopping.");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 
 mod clients;
 mod dynamodb;
+mod dynamodb_wire;
 mod front;
 mod program;
 mod secrets;

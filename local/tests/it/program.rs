@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -79,6 +79,68 @@ async fn what_was_answered_is_there_after_kill_9() {
     drop(child);
 }
 
+/// Whether the demo organisation's key that the folder names opens what runs.
+async fn key_opens(data: &Path) -> bool {
+    let endpoints: serde_json::Value = serde_json::from_slice(&fs::read(data.join("endpoints.json")).unwrap()).unwrap();
+    let [mcp, key] = ["mcp", "key"].map(|name| endpoints["checklists"][name].as_str().unwrap().to_owned());
+    let call = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "list_assets" } });
+    let answer = reqwest::Client::new().post(mcp).bearer_auth(key).json(&call).send().await.unwrap();
+    answer.status() == 200 && answer.text().await.unwrap().contains("Seagull Flat")
+}
+
+#[tokio::test]
+async fn a_first_start_that_is_killed_at_whatever_moment_is_followed_by_one_that_works() {
+    let moments = [
+        "ONEPOST.TAG",
+        "lock",
+        "new.partial",
+        "new.partial/secrets.json",
+        "new.partial/dynamodb.db.new",
+        "new.partial/dynamodb.db",
+        "new.partial/dynamodb.db-wal",
+        "dynamodb.db",
+        "secrets.json",
+        "engines.json",
+        "endpoints.json",
+    ];
+    for moment in moments {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        let mut child = onepost(&data).args(["--port", "0"]).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        // Some of these pass quickly: the end of the start is as good a moment.
+        while !data.join(moment).exists() && !data.join("endpoints.json").exists() {
+            assert!(Instant::now() < deadline, "{moment}");
+            tokio::task::yield_now().await;
+        }
+        child.kill().await.unwrap();
+
+        let (child, _) = running(&data).await;
+        assert!(key_opens(&data).await, "{moment}");
+        assert!(!data.join("new.partial").exists() && !data.join("new.ready").exists(), "{moment}");
+        drop(child);
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn ctrl_c_is_heard_while_files_are_read_and_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut child, _) = running(dir.path()).await;
+    child.kill().await.unwrap();
+    // Whoever reads it waits for somebody who writes, and nobody does.
+    let endless = dir.path().join("secrets.json");
+    fs::remove_file(&endless).unwrap();
+    assert!(Command::new("mkfifo").arg(&endless).status().await.unwrap().success());
+
+    let child = onepost(dir.path()).args(["--port", "0"]).spawn().unwrap();
+    let pid = child.id().unwrap().to_string();
+    clients::eventually("the start", || async { fs::read_to_string(dir.path().join("lock")).is_ok_and(|text| text == pid) }).await;
+    signal(&child, "INT").await;
+    let (code, stderr) = ended(child).await;
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn ctrl_c_and_sigterm_end_it_cleanly_with_code_0() {
@@ -95,7 +157,7 @@ async fn ctrl_c_and_sigterm_end_it_cleanly_with_code_0() {
         drop(idle);
         let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         left.sort();
-        assert_eq!(left, [".gitignore", "dynamodb.db", "endpoints.json", "lock", "mail", "secrets.json"], "{name}");
+        assert_eq!(left, [".gitignore", "ONEPOST.TAG", "dynamodb.db", "endpoints.json", "lock", "mail", "secrets.json"], "{name}");
     }
 }
 
@@ -121,12 +183,19 @@ async fn each_thing_in_its_way_is_one_line_and_code_1() {
     let told = refusal(onepost(&dir.path().join("file/data")).args(["--port", "0"])).await;
     assert!(told.contains("cannot be used"), "{told}");
 
+    drop(child);
     let broken = dir.path().join("broken");
-    fs::create_dir(&broken).unwrap();
+    let (mut child, _) = running(&broken).await;
+    child.kill().await.unwrap();
     fs::write(broken.join("dynamodb.db"), "garbage".repeat(1000)).unwrap();
     let told = refusal(onepost(&broken).args(["--port", "0"])).await;
     assert!(told.contains("is broken: it is not a SQLite database"), "{told}");
-    drop(child);
+
+    fs::remove_file(broken.join("dynamodb.db")).unwrap();
+    for command in [&["--port", "0"][..], &["export"], &["import"]] {
+        let told = refusal(onepost(&broken).args(command)).await;
+        assert!(told.contains("is not whole: dynamodb.db"), "{told}");
+    }
 }
 
 #[tokio::test]

@@ -165,6 +165,7 @@ async fn a_browser_is_refused() {
         assert_eq!(answer.status(), 403, "{name}");
         assert!(!answer.text().await.unwrap().contains("hidden"));
     }
+    clients::assert_preflight_is_refused(engine.url()).await;
 }
 
 #[tokio::test]
@@ -217,7 +218,25 @@ async fn a_broken_file_is_told_without_quoting_it() {
     assert!(told.contains("line 1") && !told.contains("hidden"), "{told}");
 
     fs::write(&path, r#"{"format":2,"secrets":[]}"#).unwrap();
-    assert!(SecretStore::open(path).unwrap_err().to_string().contains("format 2"));
+    assert!(SecretStore::open(path.clone()).unwrap_err().to_string().contains("format 2"));
+
+    for (name, arn, fault) in [
+        ("app", "hidden-ééé", "has an ARN that does not belong to its name"),
+        ("app", "é", "has an ARN that does not belong to its name"),
+        ("app", "arn:aws:secretsmanager:x:0:secret:other-abcdef", "has an ARN that does not belong to its name"),
+        ("hidden é", "arn:aws:secretsmanager:x:0:secret:hidden é-abcdef", "has a name that no secret can have"),
+    ] {
+        let secret = serde_json::json!({ "name": name, "arn": arn, "created_ms": 0, "changed_ms": 0, "versions": [] });
+        fs::write(&path, serde_json::json!({ "format": 1, "secrets": [secret] }).to_string()).unwrap();
+        let told = SecretStore::open(path.clone()).unwrap_err().to_string();
+        assert!(told.contains(&format!("its secret 1 {fault}")) && !told.contains("hidden"), "{told}");
+    }
+}
+
+#[test]
+fn a_refusal_reads_as_what_it_says() {
+    let told = SecretStore::memory().create("not a name", None, None, None).unwrap_err().to_string();
+    assert!(told.starts_with("Invalid name. Must be a valid name"), "{told}");
 }
 
 #[tokio::test]

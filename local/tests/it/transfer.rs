@@ -120,7 +120,7 @@ fn refused(text: &str) -> (u64, String) {
         Err(Error::BadExport { line, reason }) => {
             let mut left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
             left.sort();
-            assert_eq!(left, [".gitignore", "lock", "mail"], "{reason}");
+            assert_eq!(left, [".gitignore", "ONEPOST.TAG", "lock", "mail"], "{reason}");
             (line, reason)
         }
         Err(other) => panic!("another error: {other}"),
@@ -286,4 +286,25 @@ fn there_is_nothing_to_export_where_there_is_no_data_and_no_folder_is_made() {
     assert!(!missing.exists());
     drop(DataFolder::open(&missing).unwrap());
     assert!(matches!(export(&missing, Vec::new()), Err(Error::NoData { .. })));
+}
+
+#[test]
+fn an_export_puts_nothing_into_an_empty_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(matches!(export(dir.path(), Vec::new()), Err(Error::NoData { .. })));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_secret_whose_name_or_arn_cannot_be_is_refused_with_its_line() {
+    let line = |name: &str, arn: &str| {
+        let secret = serde_json::json!({ "name": name, "arn": arn, "description": null, "created_ms": 0, "changed_ms": 0 });
+        format!("{{\"onepost_export\":1}}\n{}\n", serde_json::json!({ "secret": secret }))
+    };
+    let told = (2, "holds a secret that has an ARN that does not belong to its name".to_owned());
+    for arn in ["ééééé", "arn:aws:secretsmanager:x:0:secret:app-éééaa", "arn:aws:secretsmanager:x:0:secret:other-abcdef", ""] {
+        assert_eq!(refused(&line("app", arn)), told, "{arn}");
+    }
+    let told = (2, "holds a secret that has a name that no secret can have".to_owned());
+    assert_eq!(refused(&line("ä b", "arn:aws:secretsmanager:x:0:secret:ä b-abcdef")), told);
 }

@@ -163,7 +163,8 @@ impl Tool for InviteMember {
             let _ends_by_itself = store.withdraw_invitation(org, &invitation).await;
             return Err(not_mailed(undelivered));
         }
-        store.confirm_invitation(org, &invitation).await?;
+        // The mail is out: that the rest failed is no reason to say that nothing happened.
+        store.confirm_invitation(org, &invitation).await.map_err(ToolError::internal)?;
         let Invitation { id, email, role, expires_at, .. } = invitation;
         Ok(InvitationSent { invitation_id: id, email, role, status: "pending", expires_at }.into())
     }

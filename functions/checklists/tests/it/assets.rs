@@ -1,5 +1,8 @@
 //! Assets: free-form fields, pages, and the rule that an asset with an active run stays.
 
+use std::pin::pin;
+
+use futures_util::future::{Either, select};
 use jiff::SignedDuration;
 use onepost_cloud::table::faults::Fault;
 use serde_json::{Value, json};
@@ -176,9 +179,15 @@ async fn sixteen_kibibytes_of_fields_fit_and_one_byte_more_does_not() {
 async fn names_are_counted_in_characters() {
     let world = World::new().await;
     world.call("create_asset", json!({ "name": "é".repeat(200) })).await.done();
-    for (name, rule) in [(json!("é".repeat(201)), "maxLength"), (json!(""), "minLength"), (json!(5), "type"), (Value::Null, "type")] {
+    for (name, rule) in [
+        (json!("é".repeat(201)), "maxLength"),
+        (json!(""), "minLength"),
+        (json!(" \t"), "pattern"),
+        (json!(5), "type"),
+        (Value::Null, "type"),
+    ] {
         let refused = world.call("create_asset", json!({ "name": name })).await;
-        assert_eq!(refused.violations(), [("/name".to_owned(), rule.to_owned())], "{name}");
+        assert_eq!(refused.violations()[0], ("/name".to_owned(), rule.to_owned()), "{name}");
     }
     assert_eq!(world.call("create_asset", json!({})).await.violations(), [("/name".to_owned(), "required".to_owned())]);
 }
@@ -228,7 +237,7 @@ async fn an_update_that_others_keep_overtaking_is_asked_to_try_again() {
     let (mut arrived, mut release) = world.faults.hold("UpdateItem");
     let slow = world.call("update_asset", json!({ "asset_id": id, "fields": { "slow": true } }));
     let quick = async {
-        for round in 0..5 {
+        for round in 0.. {
             (&mut arrived).await.unwrap();
             world.call("update_asset", json!({ "asset_id": id, "fields": { "round": round } })).await.done();
             let (next_arrived, next_release) = world.faults.hold("UpdateItem");
@@ -236,9 +245,10 @@ async fn an_update_that_others_keep_overtaking_is_asked_to_try_again() {
             (arrived, release) = (next_arrived, next_release);
         }
     };
-    let (slow, ()) = futures_util::join!(slow, quick);
+    let Either::Left((slow, _)) = select(pin!(slow), pin!(quick)).await else { panic!("there is always another update") };
     assert_eq!((slow.code(), &slow.clone().refusal()["retry_after"]), ("busy", &json!(1)));
-    assert_eq!(world.call("get_asset", json!({ "asset_id": id })).await.done()["fields"], json!({ "round": 4 }));
+    let left = world.call("get_asset", json!({ "asset_id": id })).await.done();
+    assert!(left["fields"]["round"].is_u64() && left["fields"].get("slow").is_none(), "{left}");
 }
 
 #[tokio::test]

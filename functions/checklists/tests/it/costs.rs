@@ -136,9 +136,10 @@ async fn members() {
     let (ben, _) = world.colleague("ben@home.example", Role::Owner).await;
     // Members and invitations are two lists, read at once.
     costs(&world, "list_members", json!({}), (2.0, 0.0, 2)).await;
-    // The invitation and its hold on the address are written on two conditions: the actor's role, and room. Both are
+    // Organisation and actor, whom the mail names, and the open invitations, which take room too, are read at once. The
+    // invitation and its hold on the address are written on two conditions: the actor's role, and room. Both are
     // confirmed when the mail is out.
-    costs(&world, "invite_member", json!({ "email": "new@home.example" }), (0.0, 8.0 + 4.0, 2)).await;
+    costs(&world, "invite_member", json!({ "email": "new@home.example" }), (3.0, 8.0 + 4.0, 5)).await;
     // Actor and target are read at once. The member, the address and the counts are changed, on the actor's role.
     for target in [ada, ben] {
         costs(&world, "remove_member", json!({ "user_id": target.user_id }), (2.0, 8.0, 3)).await;

@@ -205,7 +205,11 @@ async fn is_whole_or_nothing(deed: Deed) {
         }
         let said = home.call(tool, arguments.clone()).await;
         // Where the first step of two is done, "busy" would be wrong, for it says that nothing was changed.
-        let in_a_second_step = matches!(deed, Deed::DeleteRun) && place > 2;
+        let in_a_second_step = match deed {
+            Deed::DeleteRun => place > 2,
+            Deed::InviteMember => place + 1 == operations.len(),
+            _ => false,
+        };
         let is_busy = matches!(fault(), Fault::Throttle) && !in_a_second_step;
         assert_eq!(said.code(), if is_busy { "busy" } else { "internal_error" }, "{at}");
         says_nothing_of_the_table(&said);

@@ -54,6 +54,7 @@ async fn an_invitation_is_mailed_with_a_link_whose_token_is_nowhere_else() {
     let (_, token) = mail.split_once(&format!("https://checklists.example/i/{id}/")).unwrap_or_else(|| panic!("no link in {mail}"));
     let token = token.lines().next().unwrap();
     assert_eq!(token.len(), 32);
+    assert!(mail.contains("Home") && mail.contains("Olive Owner"), "who invites, and where to: {mail}");
     assert!(mail.contains("as admin") && mail.contains("29 May 2026, 08:31 UTC"), "{mail}");
     assert!(!sent.to_string().contains(token), "{sent}");
     // The row holds the token's digest and nothing that opens the invitation.
@@ -145,10 +146,13 @@ async fn the_plan_limits_members_and_a_removal_makes_room() {
     let plan = PlanChange { members: Some(2), ..PlanChange::default() };
     world.desk.change_plan(&world.home.organisation.id, plan).await.unwrap();
     let refused = invite(&world, "new@home.example").await.refusal();
-    assert_eq!((&refused["error"], &refused["details"]), (&json!("quota_exceeded"), &json!({ "limit": 2, "used": 2 })));
+    assert_eq!((&refused["error"], &refused["details"]), (&json!("quota_exceeded"), &json!({ "limit": 2, "used": 2, "invited": 0 })));
     remove(&world, &world.home.key, &ada.user_id).await.done();
     invite(&world, "new@home.example").await.done();
     assert_eq!(world.outbox.sent().len(), 1);
+    // Who is invited has a place kept.
+    let refused = invite(&world, "other@home.example").await.refusal();
+    assert_eq!(refused["details"], json!({ "limit": 2, "used": 1, "invited": 1 }));
 }
 
 /// What the maker of a key may do to whom, by the roles that both have.

@@ -1,8 +1,8 @@
 //! The operations: a request's JSON in, the engine's answer out, and a refusal as DynamoDB writes it.
 //!
 //! The engine keeps some of its reading of requests to its own server, which answers pages and is therefore not used
-//! (see the module above). What an SDK client can send is answered the same, byte for byte; the differences left are in
-//! the wording of a refusal where a member has a JSON type that no client sends.
+//! (see the module above). What an SDK client can send is answered the same; the differences left are in the wording of a
+//! refusal where a member has a JSON type that no client sends.
 
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
@@ -72,13 +72,13 @@ fn unreadable(error: &serde_json::Error) -> DynoxideError {
         return DynoxideError::SerializationException(String::new());
     }
     let message = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(message, _)| message);
-    let marked: [(&str, fn(String) -> DynoxideError); 3] = [
-        ("SERIALIZATION:", DynoxideError::SerializationException),
-        ("VALIDATION_REQUEST:", DynoxideError::EnvelopedValidation),
-        ("VALIDATION:", DynoxideError::ValidationException),
-    ];
-    if let Some((class, rest)) = marked.iter().find_map(|(mark, class)| Some((class, message.strip_prefix(mark)?))) {
-        return class(rest.to_owned());
+    if let Some((mark, rest)) = message.split_once(':') {
+        match mark {
+            "SERIALIZATION" => return DynoxideError::SerializationException(rest.to_owned()),
+            "VALIDATION_REQUEST" => return DynoxideError::EnvelopedValidation(rest.to_owned()),
+            "VALIDATION" => return DynoxideError::ValidationException(rest.to_owned()),
+            _ => {}
+        }
     }
     if ["missing field", "unknown variant", "invalid type: null"].iter().any(|kind| message.contains(kind)) {
         return DynoxideError::ValidationException(whole);

@@ -66,6 +66,10 @@ fn normalise(schema: &mut Value, arguments: bool) -> Result<(), String> {
             return Err(format!("{forbidden} is not read by every client"));
         }
     }
+    // Where a doc comment was wrapped is no matter for its reader.
+    if let Some(Value::String(description)) = object.get_mut("description") {
+        *description = description.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    }
     if object.get("default") == Some(&Value::Null) {
         object.shift_remove("default");
     }

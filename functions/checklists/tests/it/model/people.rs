@@ -22,13 +22,18 @@ impl Organisation {
         if !matches!(self.standing(key), Some(Role::Owner | Role::Admin)) {
             return refused("forbidden");
         }
-        if self.holder_of(&email).is_some() {
-            return refused("already_member");
-        }
         if let Some(open) = self.invitations.iter().find(|invitation| invitation.email == email && invitation.is_open(now)) {
             return Err(("invitation_pending", Some(json!({ "invitation_id": open.label.to_string() }))));
         }
-        Self::room(Limited::Members, self.plan.members, self.live_members().count(), now)?;
+        // Who is invited takes a place.
+        let (limit, used) = (self.plan.members, self.live_members().count());
+        let invited = self.invitations.iter().filter(|invitation| invitation.is_open(now)).count();
+        if used + invited >= limit as usize {
+            return Err(("quota_exceeded", Some(json!({ "limit": limit, "used": used, "invited": invited }))));
+        }
+        if self.holder_of(&email).is_some() {
+            return refused("already_member");
+        }
         let label = Label { kind: Kind::Invitation, org, n: self.invitations.len() };
         let invitation = Invitation { label, email, role: role.unwrap_or(Role::Member), created_at: now, used: false };
         let mut shown = invitation.shown();

@@ -15,7 +15,7 @@ use super::drafts::Draft;
 use super::steps::{Kind, Label, Step, Transition, furnishing};
 
 /// The plan that both begin with: small enough to be hit.
-pub const PLAN: Plan = Plan { runs_per_month: 6, members: 4, templates: 4, assets: 3 };
+pub const PLAN: Plan = Plan { runs_per_month: 6, members: 5, templates: 4, assets: 3 };
 
 /// What a step answers.
 #[derive(Clone, Debug)]
