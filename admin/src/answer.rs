@@ -65,7 +65,9 @@ impl Failure {
             (Self::Unreachable(error), false) => error.to_string(),
             (Self::Unreachable(error), true) => json!({ "error": "unreachable", "message": error.to_string() }).to_string(),
             // The operator is the one who reads causes.
-            (Self::Refused(error), false) => error.cause().map_or_else(|| error.message().to_owned(), |cause| format!("{} ({cause})", error.message())),
+            (Self::Refused(error), false) => {
+                error.cause().map_or_else(|| error.message().to_owned(), |cause| format!("{} ({cause})", error.message()))
+            }
             (Self::Refused(error), true) => {
                 let mut told = json!({ "error": error.code(), "message": error.message() });
                 for (member, value) in [("details", error.details().cloned()), ("cause", error.cause().map(Value::from))] {
@@ -124,7 +126,8 @@ impl Answer {
             Self::Member(one) => table(["USER", "ROLE", "NAME", "EMAIL"], [member(one)].into_iter()),
             Self::Removed { user_id } => format!("Removed {user_id}."),
             Self::NewKey(NewKey { plain, record }) => {
-                let end = record.expires_at.map_or_else(|| "it does not end by itself".to_owned(), |end| format!("it ends {}", minute(end)));
+                let end =
+                    record.expires_at.map_or_else(|| "it does not end by itself".to_owned(), |end| format!("it ends {}", minute(end)));
                 format!("{}\n\nThis is the key {:?}, shown this once; {end}. Keep it where secrets are kept.", plain.reveal(), record.name)
             }
             Self::Keys(keys) => table(["KEY", "LAST 4", "NAME", "MADE BY", "MADE", "LAST USED", "STATE"], keys.iter().map(key)),

@@ -103,7 +103,10 @@ async fn what_is_not_there_is_told_in_one_line() {
     assert_eq!(admin(&local, &["org", "show", "org-none"]).await.unwrap_err()["error"], "organisation_not_found");
     let org = local.running.checklists.organisation.clone();
     assert_eq!(admin(&local, &["keys", "revoke", &org, "none"]).await.unwrap_err()["error"], "key_not_found");
-    assert_eq!(admin(&local, &["keys", "mint", &org, "--creator", "u-none", "--name", "x"]).await.unwrap_err()["error"], "member_not_found");
+    assert_eq!(
+        admin(&local, &["keys", "mint", &org, "--creator", "u-none", "--name", "x"]).await.unwrap_err()["error"],
+        "member_not_found"
+    );
 
     let nowhere = tempfile::tempdir().unwrap();
     let line = ["onepost-admin", "--data", nowhere.path().to_str().unwrap(), "org", "show", "org-1"];

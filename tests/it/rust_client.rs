@@ -33,7 +33,10 @@ async fn does_the_main_job(client: &Client) {
     let template = call(client, "create_template", json!({ "name": "Storm watch", "sections": [{ "steps": steps }] })).await;
     let run = call(client, "create_run", json!({ "template_id": template["id"], "asset_id": asset["id"] })).await;
     let read = call(client, "get_run", json!({ "run_id": run["run_id"] })).await;
-    assert_eq!((&read["status"], &read["template_name"], &read["asset"]["name"]), (&json!("pending"), &json!("Storm watch"), &asset["name"]));
+    assert_eq!(
+        (&read["status"], &read["template_name"], &read["asset"]["name"]),
+        (&json!("pending"), &json!("Storm watch"), &asset["name"])
+    );
     assert_eq!(read["progress"], json!({ "total": 1, "answered": 0, "skipped": 0 }));
 }
 

@@ -1,7 +1,5 @@
 //! The DynamoDB engine's wire, beside the server that the engine's crate brings: it answers the same.
 
-use std::time::{Duration, Instant};
-
 use dynoxide::Database;
 use local::engines::dynamodb::{DynamoDb, SWEEP_EVERY, Storage};
 use serde_json::{Value, json};
@@ -231,22 +229,4 @@ async fn what_is_no_request_is_refused_alike() {
         let answer = pair.send(pair.ours.url(), "DynamoDB_20120810.Scan", content_type, SIGNED, scan).await;
         assert_eq!(answer.status, 404, "what a page can send without asking");
     }
-}
-
-#[tokio::test]
-#[ignore = "a measurement: cargo test -p local --release -- --ignored --nocapture"]
-async fn it_is_not_slower_than_the_server_of_the_crate() {
-    let pair = with_a_table().await;
-    let put = json!({ "TableName": "things", "Item": item("a", 1) }).to_string();
-    let mut fastest = [Duration::MAX; 2];
-    for _ in 0..5 {
-        for (at, url) in [pair.ours.url(), &pair.theirs].into_iter().enumerate() {
-            let before = Instant::now();
-            for _ in 0..2000 {
-                pair.send(url, "DynamoDB_20120810.PutItem", AMZ_JSON, SIGNED, &put).await;
-            }
-            fastest[at] = fastest[at].min(before.elapsed());
-        }
-    }
-    println!("2000 PutItem: ours {:?}, the crate's {:?}", fastest[0], fastest[1]);
 }

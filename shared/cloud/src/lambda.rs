@@ -36,7 +36,11 @@ async fn from_event(event: lambda_http::Request) -> Result<Request, lambda_http:
     let name = event.lambda_context_ref().map(|context| RequestId(context.request_id.clone()));
     let (mut parts, body) = event.into_parts();
     let body: Bytes = body.collect().await?.to_bytes();
-    let path = stage.as_deref().and_then(|stage| path.strip_prefix('/')?.strip_prefix(stage)).filter(|rest| rest.starts_with('/')).unwrap_or(&path);
+    let path = stage
+        .as_deref()
+        .and_then(|stage| path.strip_prefix('/')?.strip_prefix(stage))
+        .filter(|rest| rest.starts_with('/'))
+        .unwrap_or(&path);
     let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     // A path that is no URI belongs to nobody: it stays as the gateway gave it, and is not found.
     if let Ok(uri) = format!("{path}{query}").parse() {

@@ -1,7 +1,6 @@
 //! Assets, each with a counter of its active runs: deleting one is a conditional delete on a counter of 0, so that no
 //! run can begin on an asset that is going.
 
-use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use onepost_cloud::table::{Action, Comparison, Condition, Consistency, Direction, Key, Page, Partition, TableError, Update, WriteError};
 use onepost_core::auth::Org;
@@ -13,9 +12,9 @@ use super::organisations::ASSETS;
 use super::{Store, TRIES, step_aside, was_overtaken};
 use crate::assets::{Asset, Fields};
 
-/// Runs that are settled in one go when an asset is to be deleted, and how many of them at the same time. Somebody waits.
-const MOST_SETTLED: usize = 100;
-const SETTLED_TOGETHER: usize = 8;
+/// Runs that are settled before a deletion is tried again. One after the other: each changes the asset's counter, and
+/// together they would be in each other's way.
+const MOST_SETTLED: usize = 25;
 
 /// An asset as stored. Fields are JSON text: their order and their numbers come back as they were given.
 #[derive(Debug, Serialize, Deserialize)]
@@ -167,9 +166,8 @@ impl Store {
         let markers: Vec<Marker> = self.table.query(markers(org, id)).all().await?;
         let (live, lapsed): (Vec<Marker>, Vec<Marker>) = markers.into_iter().partition(|marker| is_live(marker, now));
         if live.is_empty() {
-            let lapsed: Vec<Marker> = lapsed.into_iter().take(MOST_SETTLED).collect();
-            for together in lapsed.chunks(SETTLED_TOGETHER) {
-                try_join_all(together.iter().map(|marker| self.settle_lapsed(org, &marker.run_id, now))).await?;
+            for marker in lapsed.iter().take(MOST_SETTLED) {
+                self.settle_lapsed(org, &marker.run_id, now).await?;
             }
         }
         Ok(live.len())

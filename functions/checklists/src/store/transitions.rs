@@ -3,7 +3,7 @@
 use checklists_rules::{Change, Command, Run, Template};
 use futures_util::try_join;
 use jiff::Timestamp;
-use onepost_cloud::table::{Action, Condition, Consistency};
+use onepost_cloud::table::{Action, Condition, Consistency, WriteError};
 use onepost_core::auth::Org;
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,14 @@ pub struct Operation {
     pub id: String,
     /// Its place among the device's operations.
     pub seq: u64,
+}
+
+impl Operation {
+    /// Keeps it as done on this run.
+    fn done(&self, org: &Org, file: &RunFile, now: Timestamp) -> Action<Cause> {
+        let row = OperationRow { seq: self.seq, rev: file.run.rev, at: now };
+        Action::put(operations(org, &file.head.id).key(&self.id), &row).only_if(Condition::Absent, Cause::DoneBefore)
+    }
 }
 
 /// What is kept of an operation.
@@ -72,6 +80,7 @@ impl Store {
             let mut next = file.clone();
             let change = next.run.apply(&template, command, now).map_err(refused)?;
             if !change.changed {
+                self.note_done(org, &file, operation, now).await?;
                 return Ok(Settled { file, change: Some(change) });
             }
             match self.table.transact(writes(org, &file, &next, &change, operation, holds, now)).await {
@@ -103,6 +112,16 @@ impl Store {
         version.map(|body| body.template).ok_or_else(|| ToolError::internal("a run whose template version is gone"))
     }
 
+    /// Keeps an operation that changed nothing: sent again later, when others have changed the run, it must not change
+    /// theirs.
+    async fn note_done(&self, org: &Org, file: &RunFile, operation: Option<&Operation>, now: Timestamp) -> Result<(), ToolError> {
+        let Some(operation) = operation else { return Ok(()) };
+        match self.table.write(operation.done(org, file, now)).await {
+            Ok(()) | Err(WriteError::Refused(_)) => Ok(()),
+            Err(WriteError::Failed(error)) => Err(error.into()),
+        }
+    }
+
     async fn was_done(&self, org: &Org, run_id: &str, operation: Option<&Operation>) -> Result<bool, ToolError> {
         let Some(operation) = operation else { return Ok(false) };
         let row: Option<OperationRow> = self.table.get(operations(org, run_id).key(&operation.id), Consistency::Strong).await?;
@@ -128,11 +147,7 @@ fn writes(
     actions.extend(removed.iter().map(|step| Action::delete(answer_key(org, &head.id, step))));
     let written = change.written.iter().filter_map(|step| Some((step, run.answers.get(step)?)));
     actions.extend(written.map(|(step, answer)| Action::put(answer_key(org, &head.id, step), &StoredAnswer::of(answer))));
-    if let Some(operation) = operation {
-        let done = OperationRow { seq: operation.seq, rev: run.rev, at: now };
-        let key = operations(org, &head.id).key(&operation.id);
-        actions.push(Action::put(key, &done).only_if(Condition::Absent, Cause::DoneBefore));
-    }
+    actions.extend(operation.map(|operation| operation.done(org, after, now)));
     if before.run.status != run.status || before.run.expires_at != run.expires_at {
         actions.push(Action::put(entry_key(org, &head.id, run.created_at), &ListEntry::new(org, head, run)));
         let asset = head.asset_id.as_deref().filter(|_| holds);

@@ -79,7 +79,6 @@ impl TableError {
     pub(crate) fn failed(cause: impl Into<String>) -> Self {
         Self { busy: false, cause: cause.into() }
     }
-
 }
 
 impl From<Trouble> for TableError {

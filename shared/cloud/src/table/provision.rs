@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType, ScalarAttributeType,
-    TimeToLiveSpecification,
+    TimeToLiveSpecification, TimeToLiveStatus,
 };
 
 use super::key::{PK, SK};
@@ -49,12 +49,19 @@ impl Table {
         }
         match request.send().await {
             Ok(_) => self.let_expire().await,
-            Err(error) if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) => Ok(()),
+            // Whoever made it may have been killed before the next step.
+            Err(error) if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) => self.let_expire().await,
             Err(error) => Err(TableError::failed(text_of(&error))),
         }
     }
 
     async fn let_expire(&self) -> Result<(), TableError> {
+        let told = self.client.describe_time_to_live().table_name(&self.name).send().await;
+        let told = told.map_err(|error| TableError::failed(text_of(&error)))?;
+        let status = told.time_to_live_description().and_then(|ttl| ttl.time_to_live_status().cloned());
+        if matches!(status, Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)) {
+            return Ok(());
+        }
         let ttl = TimeToLiveSpecification::builder().attribute_name(PURGE_AT).enabled(true).build().expect("both fields are given");
         let request = self.client.update_time_to_live().table_name(&self.name).time_to_live_specification(ttl);
         request.send().await.map(|_| ()).map_err(|error| TableError::failed(text_of(&error)))
@@ -62,16 +69,11 @@ impl Table {
 }
 
 fn key_schema(partition: &str) -> Vec<KeySchemaElement> {
-    let element = |name: &str, kind| {
-        KeySchemaElement::builder().attribute_name(name).key_type(kind).build().expect("name and kind are given")
-    };
+    let element =
+        |name: &str, kind| KeySchemaElement::builder().attribute_name(name).key_type(kind).build().expect("name and kind are given");
     vec![element(partition, KeyType::Hash), element(SK, KeyType::Range)]
 }
 
 fn text_attribute(name: &str) -> AttributeDefinition {
-    AttributeDefinition::builder()
-        .attribute_name(name)
-        .attribute_type(ScalarAttributeType::S)
-        .build()
-        .expect("name and type are given")
+    AttributeDefinition::builder().attribute_name(name).attribute_type(ScalarAttributeType::S).build().expect("name and type are given")
 }

@@ -107,7 +107,9 @@ fn nature_of<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> Natu
         _ => return Nature::Unknown,
     };
     match code {
-        "ThrottlingException" | "ProvisionedThroughputExceededException" | "RequestLimitExceeded" | "TransactionConflictException" => Nature::Busy,
+        "ThrottlingException" | "ProvisionedThroughputExceededException" | "RequestLimitExceeded" | "TransactionConflictException" => {
+            Nature::Busy
+        }
         // An attempt of ours, whose answer was lost, is still at work.
         "TransactionInProgressException" => Nature::Unknown,
         _ if status.is_server_error() => Nature::Unknown,

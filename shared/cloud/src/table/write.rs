@@ -9,8 +9,8 @@ use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, ConditionCheck, Delete, DeleteRequest, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
-    Update as TransactUpdate, WriteRequest,
+    AttributeValue, ConditionCheck, Delete, DeleteRequest, Put, ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
+    TransactWriteItem, Update as TransactUpdate, WriteRequest,
 };
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use onepost_core::error::ToolError;
@@ -192,10 +192,8 @@ impl Table {
             Step::Update(key, update) => {
                 if update.adds() {
                     // What was added once must not be added by the next attempt, whatever else is demanded.
-                    let not_mine = Condition::Any(vec![
-                        Condition::Missing(WRITTEN_BY),
-                        Condition::compares(WRITTEN_BY, Comparison::IsNot, token),
-                    ]);
+                    let not_mine =
+                        Condition::Any(vec![Condition::Missing(WRITTEN_BY), Condition::compares(WRITTEN_BY, Comparison::IsNot, token)]);
                     let not_mine = placeholders.condition(&not_mine);
                     condition = Some(condition.map_or_else(|| not_mine.clone(), |condition| format!("{condition} AND {not_mine}")));
                 }
@@ -343,6 +341,7 @@ fn cancelled<C: Clone>(actions: &[Action<C>], error: &SdkError<TransactWriteItem
         return Attempt::Refused(refused);
     }
     let busy = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
-    let nature = if reasons.iter().any(|reason| reason.code().is_some_and(|code| busy.contains(&code))) { Nature::Busy } else { Nature::Final };
+    let nature =
+        if reasons.iter().any(|reason| reason.code().is_some_and(|code| busy.contains(&code))) { Nature::Busy } else { Nature::Final };
     Attempt::Failed(Trouble { nature, ..trouble(error) })
 }

@@ -101,7 +101,11 @@ async fn a_write_that_may_have_been_made_is_not_told_as_one_that_was_not() {
         faults.next("TransactWriteItems", Fault::Throttle);
     }
     let failed = table.transact(vec![Action::<()>::put(place("a"), &thing("a", 1))]).await.unwrap_err();
-    assert_eq!(failed.told(|_| unreachable!("nothing was refused")).code(), "internal_error", "not busy, which says that nothing was changed");
+    assert_eq!(
+        failed.told(|_| unreachable!("nothing was refused")).code(),
+        "internal_error",
+        "not busy, which says that nothing was changed"
+    );
     assert_eq!(table.get(place("a"), Consistency::Strong).await.unwrap(), Some(thing("a", 1)));
 }
 

@@ -151,7 +151,9 @@ impl<P: Product> Server<P> {
             let asked = message.as_ref().ok().and_then(Message::id).cloned();
             let Some(Answered { mut body, .. }) = self.message(frame, message, record).await else { continue };
             if body.len() >= left {
-                let error = Error::invalid_request("Done, but the answer did not fit into this batch's answer: do not repeat a change, read it back.");
+                let error = Error::invalid_request(
+                    "Done, but the answer did not fit into this batch's answer: do not repeat a change, read it back.",
+                );
                 body = misread(asked.as_ref(), &error, frame.header, record).body;
             }
             left = left.saturating_sub(body.len() + 1);

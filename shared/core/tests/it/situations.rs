@@ -197,12 +197,7 @@ const TABLE: &[Situation] = &[
         Refusal("answer_too_large"),
         Refusal("answer_too_large"),
     ),
-    alike(
-        "a tool that panics",
-        |door, era| call(door, era, "move_shelf", json!({})),
-        Refusal("internal_error"),
-        Refusal("internal_error"),
-    ),
+    alike("a tool that panics", |door, era| call(door, era, "move_shelf", json!({})), Refusal("internal_error"), Refusal("internal_error")),
     alike(
         "a call without a name",
         |door, era| door.ask(era, "tools/call", json!({ "arguments": {} })).send(),

@@ -99,10 +99,16 @@ impl<'w> Scene<'w> {
                 scene.keys.insert(name, key.plain.reveal().to_owned());
             }
         }
+        // An invitation takes a seat and the member another, or none would be left to be told anything else.
+        let seats = if needed.contains("Invite") { 2 } else { 1 };
         let now = world.desk.organisation(&house).await.unwrap();
         let (runs, assets) = (scene.ids.contains_key("van") as u32 + scene.ids.contains_key("boat") as u32, now.n_assets);
-        let room =
-            PlanChange { assets: Some(assets + 1), runs_per_month: Some(runs + 1), members: Some(now.n_members + 1), ..Default::default() };
+        let room = PlanChange {
+            assets: Some(assets + 1),
+            runs_per_month: Some(runs + 1),
+            members: Some(now.n_members + seats),
+            ..Default::default()
+        };
         world.desk.change_plan(&house, room).await.unwrap();
         scene
     }
