@@ -3,7 +3,7 @@
 use checklists_rules::{Change, Command, Run, Template};
 use futures_util::try_join;
 use jiff::Timestamp;
-use onepost_cloud::table::{Action, Condition, Consistency, WriteError};
+use onepost_cloud::table::{Action, Condition, Consistency};
 use onepost_core::auth::Org;
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
@@ -79,11 +79,13 @@ impl Store {
             let template = self.template_of(org, &file).await?;
             let mut next = file.clone();
             let change = next.run.apply(&template, command, now).map_err(refused)?;
-            if !change.changed {
-                self.note_done(org, &file, operation, now).await?;
-                return Ok(Settled { file, change: Some(change) });
-            }
-            match self.table.transact(writes(org, &file, &next, &change, operation, holds, now)).await {
+            let writes = match (change.changed, operation) {
+                (true, _) => writes(org, &file, &next, &change, operation, holds, now),
+                // Kept too: sent again when others have changed the run, it must not change theirs.
+                (false, Some(operation)) => vec![unchanged(org, &file), operation.done(org, &file, now)],
+                (false, None) => return Ok(Settled { file, change: Some(change) }),
+            };
+            match self.table.transact(writes).await {
                 Ok(()) => return Ok(Settled { file: next, change: Some(change) }),
                 // A run that was extended after its asset had been deleted holds nothing.
                 Err(error) if was_overtaken(&error, |cause| *cause == Cause::AssetGone) => holds = false,
@@ -112,21 +114,16 @@ impl Store {
         version.map(|body| body.template).ok_or_else(|| ToolError::internal("a run whose template version is gone"))
     }
 
-    /// Keeps an operation that changed nothing: sent again later, when others have changed the run, it must not change
-    /// theirs.
-    async fn note_done(&self, org: &Org, file: &RunFile, operation: Option<&Operation>, now: Timestamp) -> Result<(), ToolError> {
-        let Some(operation) = operation else { return Ok(()) };
-        match self.table.write(operation.done(org, file, now)).await {
-            Ok(()) | Err(WriteError::Refused(_)) => Ok(()),
-            Err(WriteError::Failed(error)) => Err(error.into()),
-        }
-    }
-
     async fn was_done(&self, org: &Org, run_id: &str, operation: Option<&Operation>) -> Result<bool, ToolError> {
         let Some(operation) = operation else { return Ok(false) };
         let row: Option<OperationRow> = self.table.get(operations(org, run_id).key(&operation.id), Consistency::Strong).await?;
         Ok(row.is_some())
     }
+}
+
+/// Demands that nobody has changed the run.
+fn unchanged(org: &Org, file: &RunFile) -> Action<Cause> {
+    Action::check(run_key(org, &file.head.id), Condition::is("rev", file.run.rev), Cause::Overtaken)
 }
 
 /// The transaction that stores a change.

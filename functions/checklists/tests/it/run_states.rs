@@ -219,6 +219,21 @@ async fn an_operation_that_arrives_twice_is_done_once() {
 
 /// Both read before either writes.
 #[tokio::test]
+async fn an_operation_that_changed_nothing_does_not_change_what_others_answered_meanwhile() {
+    let case = Case::new().await;
+    let operation = Operation { id: "7d3c1a52-6ee5-4b8a-9d26-444444444444".into(), seq: 1 };
+    let send = async |command: Command| {
+        let world = &case.world;
+        world.store.change_run(&world.home_org(), &case.run, Some(&operation), &command, world.now()).await.unwrap()
+    };
+    case.apply(answered("s-num", 1)).await;
+    assert!(!send(answered("s-num", 1)).await.change.unwrap().changed, "it says what is there already");
+    case.apply(answered("s-num", 2)).await;
+    assert_eq!(send(answered("s-num", 1)).await.change, None);
+    assert_eq!(case.shows("in_progress").await["answers"]["s-num"]["value"], 2);
+}
+
+#[tokio::test]
 async fn an_operation_that_arrives_twice_at_once_is_done_once() {
     let case = Case::new().await;
     let world = &case.world;

@@ -64,9 +64,8 @@ impl Organisation {
             return Ok(Expected::Run(command, Ok(json!(run))));
         }
         match run.apply(&template.template, &command, now) {
-            Ok(change) => {
-                // A command that changes nothing is not written down.
-                operations.extend(operation.filter(|_| change.changed).cloned());
+            Ok(_) => {
+                operations.extend(operation.cloned());
                 Ok(Expected::Run(command, Ok(json!(run))))
             }
             Err(refusal) => Ok(Expected::Run(command, Err(refusal.code.as_str()))),
