@@ -17,6 +17,7 @@
 //! Exceptions say why. Nothing is ever scanned.
 
 mod assets;
+mod deletions;
 mod keys;
 mod members;
 mod organisations;

@@ -8,13 +8,11 @@ use onepost_core::auth::Org;
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 
-use super::assets::{Marker, asset_not_found, count_active, mark, unmark};
-use super::{BY_STATUS, Store, TRIES, office, step_aside, was_overtaken};
+use super::assets::{Marker, asset_not_found, count_active, mark};
+use super::deletions::Tombstone;
+use super::{BY_STATUS, Store, office};
 use crate::assets::AssetCopy;
 use crate::plan::{Limited, month_of};
-
-/// How long a deleted run's link says that it was withdrawn, in seconds.
-const WITHDRAWN_LINK_LIFETIME: i64 = 90 * 24 * 3600;
 
 /// What a run was dispatched for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,13 +60,6 @@ pub(super) struct RunRow {
     pub(super) dropped: Vec<String>,
 }
 
-/// What is left of a run between the two steps of its deletion. It has no TTL: were it cleaned up before the run's other
-/// rows, those would stay for ever.
-#[derive(Debug, Serialize, Deserialize)]
-struct Tombstone {
-    deleted: bool,
-}
-
 /// The row `USE#` of a month.
 #[derive(Debug, Deserialize)]
 struct UsageRow {
@@ -77,13 +68,13 @@ struct UsageRow {
 
 /// Finds a run's organisation before it is known.
 #[derive(Debug, Serialize, Deserialize)]
-struct LinkRow {
-    run_id: String,
-    org: String,
+pub(super) struct LinkRow {
+    pub(super) run_id: String,
+    pub(super) org: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    withdrawn: bool,
+    pub(super) withdrawn: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    purge_at: Option<i64>,
+    pub(super) purge_at: Option<i64>,
 }
 
 /// A run in a list.
@@ -139,7 +130,6 @@ enum Cause {
     NoRoom,
     AssetGone,
     Taken,
-    Overtaken,
 }
 
 impl Store {
@@ -173,7 +163,7 @@ impl Store {
                     Limited::Runs.exceeded(limit, used, now)
                 }
                 Cause::AssetGone => asset_not_found(),
-                Cause::Taken | Cause::Overtaken => ToolError::internal("a run's id was drawn twice"),
+                Cause::Taken => ToolError::internal("a run's id was drawn twice"),
             })
         })
     }
@@ -233,61 +223,6 @@ impl Store {
             None => query,
         }
     }
-
-    /// Deletes a run for good: first a transaction that takes it out of every list and leaves a tombstone, then its
-    /// rows, in batches. What a crash leaves in between is finished by deleting it again. Answers how many photos it
-    /// had, or `None` without such a run.
-    pub async fn delete_run(&self, org: &Org, id: &str, now: Timestamp) -> Result<Option<usize>, ToolError> {
-        let mut holds = true;
-        for tries in 0..TRIES {
-            let items = self.table.query(file(org, id)).items().await?;
-            if items.is_empty() {
-                return Ok(None);
-            }
-            let photos = photos_of(&items)?;
-            let Some(found) = read_file(items)? else {
-                self.erase(org, id).await?;
-                return Ok(Some(photos));
-            };
-            match self.table.transact(withdrawal(org, &found, holds, now)).await {
-                Ok(()) => {
-                    self.erase(org, id).await?;
-                    return Ok(Some(photos));
-                }
-                Err(error) if was_overtaken(&error, |cause| *cause == Cause::AssetGone) => holds = false,
-                Err(error) if was_overtaken(&error, |_| true) => step_aside(tries).await,
-                Err(error) => return Err(error.told(|_| ToolError::internal("every refusal is tried again"))),
-            }
-        }
-        Err(ToolError::try_again("busy", "This run is being worked on at this moment. Try again.", 1))
-    }
-
-    async fn erase(&self, org: &Org, id: &str) -> Result<(), TableError> {
-        let (rows, operations) = try_join!(self.table.keys_of(file(org, id)), self.table.keys_of(operations(org, id)))?;
-        // The tombstone goes last: as long as it stands, the deletion can be finished.
-        let (tombstone, mut others): (Vec<Key>, Vec<Key>) = rows.into_iter().partition(|key| key.sk() == RUN);
-        others.extend(operations);
-        self.table.delete_all(others).await?;
-        self.table.delete_all(tombstone).await
-    }
-}
-
-/// Takes a run out of every list, and lets its asset go.
-fn withdrawal(org: &Org, found: &RunFile, holds: bool, now: Timestamp) -> Vec<Action<Cause>> {
-    let RunFile { head, run, .. } = found;
-    let purge_at = Some(now.as_second() + WITHDRAWN_LINK_LIFETIME);
-    let link = LinkRow { run_id: head.id.clone(), org: org.as_str().to_owned(), withdrawn: true, purge_at };
-    let tombstone = Tombstone { deleted: true };
-    let mut actions = vec![
-        Action::put(run_key(org, &head.id), &tombstone).only_if(Condition::is("rev", run.rev), Cause::Overtaken),
-        Action::delete(entry_key(org, &head.id, run.created_at)),
-        Action::put(link_key(&head.id), &link),
-    ];
-    if let Some(asset_id) = head.asset_id.as_deref().filter(|_| holds && run.status.is_active()) {
-        actions.push(count_active(org, asset_id, -1, Cause::AssetGone));
-        actions.push(unmark(org, asset_id, &head.id));
-    }
-    actions
 }
 
 /// The same for an id that never was, one of another organisation, and one deleted before.
@@ -297,7 +232,7 @@ pub fn run_not_found() -> ToolError {
 
 /// The run's own row. It sorts before its answers: a query that meets a change half-way then reads an old run beside new
 /// answers, and what is decided on those fails its condition. The other way round, it would hold.
-const RUN: &str = "#RUN";
+pub(super) const RUN: &str = "#RUN";
 const ANSWER: &str = "ANS#";
 
 impl RunRow {
@@ -370,7 +305,7 @@ pub(super) fn read_file(items: Vec<Item>) -> Result<Option<RunFile>, ToolError> 
     }))
 }
 
-fn photos_of(items: &[Item]) -> Result<usize, ToolError> {
+pub(super) fn photos_of(items: &[Item]) -> Result<usize, ToolError> {
     let answers = items.iter().filter(|item| item.sk().starts_with(ANSWER));
     answers.map(|item| Ok(StoredAnswer::read(item.clone())?.photos.len())).sum()
 }
@@ -415,6 +350,6 @@ fn usage_key(org: &Org, now: Timestamp) -> Key {
     office(org).key(format!("USE#{}", month_of(now)))
 }
 
-fn link_key(run_id: &str) -> Key {
+pub(super) fn link_key(run_id: &str) -> Key {
     Key::before_the_organisation_is_known("L", run_id)
 }

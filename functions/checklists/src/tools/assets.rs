@@ -1,7 +1,7 @@
 //! Assets: list, get, create, update, delete.
 
 use jiff::Timestamp;
-use onepost_core::catalog::{Call, Hints, Nulls, Reply, Tool, ToolSpec, Unknown};
+use onepost_core::catalog::{Call, Hints, Nulls, Reply, Tool, ToolSpec};
 use onepost_core::error::ToolError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,9 +82,8 @@ impl Tool for ListAssets {
                       their fields. Answers one page; while next_cursor is not null there are more. A cursor is good for 24 hours and for \
                       this tool alone.",
         hints: Hints::READ,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
         narrowed_by: Some("limit"),
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: ListAssetsArgs) -> Result<Reply<AssetPage>, ToolError> {
@@ -133,9 +132,7 @@ impl Tool for GetAsset {
         title: "Get an asset",
         description: "One asset by its id: name, fields, and how many of its runs can still be completed.",
         hints: Hints::READ,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: AssetId) -> Result<Reply<AssetDetails>, ToolError> {
@@ -170,9 +167,7 @@ impl Tool for CreateAsset {
         description: "Adds an asset that runs can be dispatched for, and answers it with its id. The id lives until delete_asset. Every call \
                       makes another asset, also for a name that exists.",
         hints: Hints::CREATE,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: CreateAssetArgs) -> Result<Reply<AssetOutput>, ToolError> {
@@ -211,9 +206,8 @@ impl Tool for UpdateAsset {
         description: "Changes an asset's name, or adds, changes and removes single fields, and answers the whole asset as it is then. Fields \
                       are merged into those that are there. Runs dispatched before keep the asset as it was.",
         hints: Hints { destructive: true, ..Hints::MERGE },
-        unknown: Unknown::Refuse,
         nulls: Nulls::Refused,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: UpdateAssetArgs) -> Result<Reply<AssetOutput>, ToolError> {
@@ -248,9 +242,7 @@ impl Tool for DeleteAsset {
         description: "Deletes an asset for good. Refused with asset_has_active_runs while one of its runs is pending or in progress. Runs that \
                       ended keep their copy of it.",
         hints: Hints::REPLACE,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: AssetId) -> Result<Reply<DeletedAsset>, ToolError> {

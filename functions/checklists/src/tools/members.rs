@@ -2,7 +2,7 @@
 
 use futures_util::try_join;
 use jiff::Timestamp;
-use onepost_core::catalog::{Call, Hints, Nulls, Reply, Tool, ToolSpec, Unknown};
+use onepost_core::catalog::{Call, Hints, Reply, Tool, ToolSpec};
 use onepost_core::error::ToolError;
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
@@ -66,9 +66,7 @@ impl Tool for ListMembers {
         title: "List members",
         description: "The members of your organisation with their roles (owner, admin, member), and the invitations that are still open.",
         hints: Hints::READ,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, _: super::NoArguments) -> Result<Reply<Members>, ToolError> {
@@ -129,9 +127,7 @@ impl Tool for InviteMember {
         description: "Sends an e-mail with a link that makes its reader a member; the link works once and for 7 days. Needs the person who made \
                       this API key to be an owner or admin at this moment. An address that is a member or has an open invitation is refused.",
         hints: Hints { open_world: true, ..Hints::CREATE },
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: InviteMemberArgs) -> Result<Reply<InvitationSent>, ToolError> {
@@ -239,9 +235,7 @@ impl Tool for RemoveMember {
                       only an owner removes an owner, the last owner stays, and nobody removes themself. Keys that the removed person made go \
                       on working, but can no longer invite or remove.",
         hints: Hints::REPLACE,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: RemoveMemberArgs) -> Result<Reply<RemovedMember>, ToolError> {

@@ -7,7 +7,7 @@ use checklists_rules::score::Score;
 use checklists_rules::{Answer, Progress, Run, RunStatus};
 use futures_util::try_join;
 use jiff::{SignedDuration, Timestamp};
-use onepost_core::catalog::{Call, Hints, Nulls, Reply, Tool, ToolSpec, Unknown};
+use onepost_core::catalog::{Call, Hints, Reply, Tool, ToolSpec};
 use onepost_core::error::ToolError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,9 +64,7 @@ impl Tool for CreateRun {
                       completes it. Nobody is notified: send the link yourself. The run stays until delete_run. Every call dispatches another \
                       run and counts against the plan's runs per month.",
         hints: Hints::CREATE,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: CreateRunArgs) -> Result<Reply<DispatchedRun>, ToolError> {
@@ -200,9 +198,7 @@ impl Tool for GetRun {
         description: "One run by its id, as it stands: status, progress, every answer so far with the label of its step, the asset as it was, \
                       times, score. Each call sees the latest answers, so it serves to watch a run.",
         hints: Hints::READ,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: RunId) -> Result<Reply<RunOutput>, ToolError> {
@@ -359,9 +355,8 @@ impl Tool for ListRuns {
                       ask again with offset raised by limit. A list of one status may be some moments behind; get_run never is. A large \
                       offset is slow: narrow by status instead.",
         hints: Hints::READ,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
         narrowed_by: Some("limit"),
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: ListRunsArgs) -> Result<Reply<RunPage>, ToolError> {
@@ -397,9 +392,7 @@ impl Tool for DeleteRun {
         description: "Deletes a run for good, with its answers and photos, whatever its status. Its link then says that the run was withdrawn. \
                       The plan's count of runs this month stays as it is.",
         hints: Hints::REPLACE,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: RunId) -> Result<Reply<DeletedRun>, ToolError> {

@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use checklists_rules::{IdKind, Template, Violation};
 use jiff::Timestamp;
 use onepost_core::auth::Org;
-use onepost_core::catalog::{Call, Hints, Nulls, Reply, Tool, ToolSpec, Unknown};
+use onepost_core::catalog::{Call, Hints, Nulls, Reply, Tool, ToolSpec};
 use onepost_core::error::ToolError;
 use onepost_core::id::Ids;
 use schemars::JsonSchema;
@@ -118,9 +118,7 @@ impl Tool for ListTemplates {
         description: "All checklist templates of your organisation (500 at most), newest first, without their sections. get_template answers \
                       one whole.",
         hints: Hints::READ,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, _: NoArguments) -> Result<Reply<List<TemplateSummary>>, ToolError> {
@@ -141,9 +139,7 @@ impl Tool for GetTemplate {
         title: "Get a template",
         description: "One checklist template by its id, whole: its TDL document with sections, steps and ids, beside v, the version.",
         hints: Hints::READ,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: TemplateId) -> Result<Reply<TemplateOutput>, ToolError> {
@@ -215,9 +211,7 @@ impl Tool for CreateTemplate {
                       every fault at once, each with a JSON pointer and a rule. The id lives until delete_template. Every call makes another \
                       template.",
         hints: Hints::CREATE,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: CreateTemplateArgs) -> Result<Reply<TemplateOutput>, ToolError> {
@@ -258,9 +252,8 @@ impl Tool for UpdateTemplate {
                       one step send all sections with their ids (get_template has them). A step that keeps its id keeps its type. v rises by \
                       one, unless nothing changed. Runs dispatched before keep the version they were dispatched with.",
         hints: Hints::REPLACE,
-        unknown: Unknown::Refuse,
         nulls: Nulls::Refused,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: UpdateTemplateArgs) -> Result<Reply<TemplateOutput>, ToolError> {
@@ -314,9 +307,7 @@ impl Tool for DeleteTemplate {
         description: "Deletes a template for good: no run can be dispatched from it any more. Never refused for runs that exist: they keep the \
                       version they were dispatched with and can be completed.",
         hints: Hints::REPLACE,
-        unknown: Unknown::Refuse,
-        nulls: Nulls::Absent,
-        narrowed_by: None,
+        ..ToolSpec::STRICT
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: TemplateId) -> Result<Reply<DeletedTemplate>, ToolError> {

@@ -53,6 +53,20 @@ pub struct ToolSpec {
     pub narrowed_by: Option<&'static str>,
 }
 
+impl ToolSpec {
+    /// What holds for a tool that says nothing else: the base of a struct update. It has no name, which the catalog
+    /// refuses.
+    pub const STRICT: Self = Self {
+        name: "",
+        title: "",
+        description: "",
+        hints: Hints::READ,
+        unknown: Unknown::Refuse,
+        nulls: Nulls::Absent,
+        narrowed_by: None,
+    };
+}
+
 /// The four hints of the protocol, always all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {

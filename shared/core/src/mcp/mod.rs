@@ -2,8 +2,8 @@
 //!
 //! Up to 2025-11-25 (**legacy**) a client opens with `initialize` and afterwards names the version in a header; nothing
 //! is kept between requests, so every method works without it. From 2026-07-28 (**modern**) each request carries the
-//! version and the client's capabilities in `params._meta`, and there is no handshake. [`era`] tells which rules a
-//! request is served by, [`server`] serves it, [`answer`] writes the result in that version's form.
+//! version and the client's capabilities in `params._meta`, and there is no handshake. `era` tells which rules a
+//! request is served by, `server` serves it, `answer` writes the result in that version's form.
 
 mod answer;
 mod era;
