@@ -1,6 +1,7 @@
 //! The shell of a Lambda function: API Gateway HTTP APIs and Function URLs, both with payload 2.0.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -8,8 +9,13 @@ use lambda_http::request::RequestContext;
 use lambda_http::{Body, RequestExt, service_fn};
 use onepost_core::http::{Endpoint, Request};
 use onepost_core::mcp::RequestId;
+use tokio::time::Instant;
 
+use crate::table;
 use crate::telemetry::Observed;
+
+/// How long a call may take where the event does not say.
+const LONGEST: Duration = Duration::from_secs(25);
 
 /// Serves events with `endpoint` until the runtime ends the process, and writes a line of each.
 pub async fn serve(endpoint: impl Endpoint + 'static) -> Result<(), lambda_http::Error> {
@@ -23,7 +29,16 @@ pub async fn serve(endpoint: impl Endpoint + 'static) -> Result<(), lambda_http:
 
 /// Answers one event.
 async fn answer(endpoint: &dyn Endpoint, event: lambda_http::Request) -> Result<http::Response<Body>, lambda_http::Error> {
-    Ok(endpoint.answer(from_event(event).await?).await.map(into_event))
+    let deadline = deadline(&event);
+    let request = from_event(event).await?;
+    Ok(table::by(deadline, endpoint.answer(request)).await.map(into_event))
+}
+
+/// When Lambda ends the invocation.
+fn deadline(event: &lambda_http::Request) -> Instant {
+    let at = event.lambda_context_ref().map(lambda_http::Context::deadline);
+    let left = at.and_then(|at| at.duration_since(SystemTime::now()).ok());
+    Instant::now() + left.unwrap_or(LONGEST)
 }
 
 /// The request inside an event: path without the stage, bytes without base64, and the name that Lambda gave it.

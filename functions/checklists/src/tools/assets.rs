@@ -205,7 +205,7 @@ impl Tool for UpdateAsset {
         title: "Update an asset",
         description: "Changes an asset's name, or adds, changes and removes single fields, and answers the whole asset as it is then. Fields \
                       are merged into those that are there. Runs dispatched before keep the asset as it was.",
-        hints: Hints { destructive: true, ..Hints::MERGE },
+        hints: Hints::REPLACE,
         nulls: Nulls::Refused,
         ..ToolSpec::STRICT
     };

@@ -1,6 +1,7 @@
 //! The table of one product: typed keys, conditions with a cause each, retries that do no harm, and a count of what
 //! every call consumes. Only a product's `store` modules build requests with it.
 
+mod deadline;
 mod expression;
 pub mod faults;
 mod key;
@@ -21,6 +22,7 @@ use onepost_core::id::Ids;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use deadline::by;
 pub use expression::{Comparison, Condition, Update};
 pub use key::{Key, Partition};
 pub use meter::{Usage, measured};

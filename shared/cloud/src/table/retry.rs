@@ -8,12 +8,13 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use tokio::time::Instant;
 
+use super::deadline::last_attempt;
 use crate::aws::text_of;
 
 /// The most attempts at one request.
 const ATTEMPTS: u32 = 6;
 
-/// No attempt begins later than this after the first: below the shortest time limit of a function.
+/// No attempt begins later than this after the first, and none so late that the call's deadline would pass.
 const BUDGET: Duration = Duration::from_secs(4);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
@@ -69,7 +70,7 @@ where
     E: Repeatable,
     F: Future<Output = Result<T, E>>,
 {
-    let started = Instant::now();
+    let last_attempt = last_attempt(Instant::now(), BUDGET);
     let mut history = History::default();
     let mut longest_pause = FIRST_PAUSE;
     for attempts in 1.. {
@@ -79,7 +80,7 @@ where
         };
         let nature = failure.nature();
         let pause = longest_pause.mul_f64(random_fraction());
-        if nature == Nature::Final || attempts >= ATTEMPTS || started.elapsed() + pause >= BUDGET {
+        if nature == Nature::Final || attempts >= ATTEMPTS || Instant::now() + pause >= last_attempt {
             if history.is_unsure {
                 failure.after_unknown_outcome();
             }

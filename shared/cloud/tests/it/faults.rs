@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use onepost_cloud::table::faults::Fault;
-use onepost_cloud::table::{Action, Condition, Consistency, Update, WriteError, measured};
+use onepost_cloud::table::{Action, Condition, Consistency, Update, WriteError, by, measured};
 use onepost_core::error::ToolError;
 
 use crate::{Thing, place, shelf, table, table_within, thing};
@@ -80,6 +80,20 @@ async fn a_table_that_stays_down_is_given_up_after_a_bounded_number_of_attempts(
     assert_eq!(told.code(), "internal_error");
     assert!(told.cause().unwrap().contains("InternalServerError"), "the log is told why");
     assert!((2..=10).contains(&usage.round_trips), "{usage:?}");
+}
+
+#[tokio::test]
+async fn no_request_is_repeated_past_the_deadline_of_its_call() {
+    let (table, faults) = table().await;
+    for _ in 0..50 {
+        faults.next("GetItem", Fault::Throttle);
+    }
+    let read = || table.get::<Thing>(place("a"), Consistency::Strong);
+    let passed = tokio::time::Instant::now();
+    let (failed, usage) = measured(by(passed, read())).await;
+    assert_eq!((failed.is_err(), usage.round_trips), (true, 1));
+    let (_, usage) = measured(by(passed + Duration::from_secs(60), read())).await;
+    assert!(usage.round_trips > 1, "{usage:?}");
 }
 
 #[tokio::test]
