@@ -8,22 +8,28 @@ use std::time::Instant;
 
 use onepost_core::http::{Endpoint, Request, Response};
 use onepost_core::mcp::{Outcome, Record};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt};
 
 use crate::table::{Usage, measured};
 
 /// Sets up logging: JSON in Lambda, readable in a terminal. `RUST_LOG` replaces `filter`.
 pub fn init(filter: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
-    let lambda = std::env::var_os("AWS_LAMBDA_FUNCTION_NAME").is_some();
+    let wanted = std::env::var("RUST_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
+    // Not the filter with regular expressions, which is a megabyte of each function.
+    let filter = wanted.unwrap_or_else(|| filter.parse().expect("the filter is written by us"));
     // A log whose reader has gone must not take the answer with it: the default tells of a failed write on standard error,
     // which panics where that is what is gone.
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_target(false).log_internal_errors(false);
+    let layer = fmt::layer().with_target(false).log_internal_errors(false);
     // A second call, in a test, is of no consequence.
-    let _already_set = if lambda {
-        builder.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
+    let _already_set = if std::env::var_os("AWS_LAMBDA_FUNCTION_NAME").is_some() {
+        let lines = layer.json().flatten_event(true).with_current_span(false).with_span_list(false);
+        tracing_subscriber::registry().with(lines.with_filter(filter)).try_init()
     } else {
-        builder.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal()).try_init()
+        let lines = layer.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+        tracing_subscriber::registry().with(lines.with_filter(filter)).try_init()
     };
 }
 
