@@ -229,3 +229,15 @@ async fn an_export_to_a_file_is_private_and_replaces_nothing() {
     assert!(has(&dynamodb_of(&to), "things", "a").await);
     drop(child);
 }
+
+#[tokio::test]
+async fn a_log_that_nobody_reads_any_more_takes_no_answer_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut child, url) = running(dir.path()).await;
+    drop(child.stderr.take());
+    for _ in 0..3 {
+        let answer = reqwest::Client::new().post(format!("{url}/checklists/mcp")).send().await.unwrap();
+        assert_eq!(answer.status(), 401, "a call that is logged");
+    }
+    child.kill().await.unwrap();
+}
