@@ -91,6 +91,7 @@ impl Answer {
     pub fn what_to_do_unseen(&self) -> String {
         match self {
             Self::NewKey(key) => format!("The key {} was made and nobody has seen it: revoke it.", key.record.id),
+            Self::Founded(organisation, owner) => format!("The organisation is {}, its owner {}.", organisation.id, owner.user_id),
             _ => "Ask for it again.".to_owned(),
         }
     }
@@ -156,7 +157,7 @@ fn member(member: &Member) -> [String; 4] {
 
 fn key(key: &KeyRecord) -> [String; 7] {
     let now = Timestamp::now();
-    let state = match (key.revoked_at, key.expires_at) {
+    let state = match (key.revoked_at, key.end()) {
         (Some(_), _) => "revoked".to_owned(),
         (None, Some(at)) if at <= now => "expired".to_owned(),
         (None, Some(at)) => format!("ends {}", minute(at)),

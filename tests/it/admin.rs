@@ -61,6 +61,7 @@ async fn keys_are_listed_without_their_secret_revoked_and_rotated() {
     assert!(opens(&local, text(&second, "key")).await);
     admin(&local, &["keys", "revoke", &org, text(&first, "id")]).await.unwrap();
     assert!(!opens(&local, text(&first, "key")).await, "revoked with the next call");
+    assert_eq!(second["expires_at"].as_str().map(|end| end > text(&first, "expires_at")), Some(true), "a lifetime of its own");
     let third = admin(&local, &["keys", "rotate", &org, text(&second, "id"), "--overlap-hours", "0"]).await.unwrap();
     assert!(!opens(&local, text(&second, "key")).await);
     assert!(opens(&local, text(&third, "key")).await);
@@ -112,4 +113,15 @@ async fn what_is_not_there_is_told_in_one_line() {
     let line = ["onepost-admin", "--data", nowhere.path().to_str().unwrap(), "org", "show", "org-1"];
     let failure = Cli::try_parse_from(line).unwrap().run().await.unwrap_err().printed(false);
     assert!(failure.starts_with("No local stack runs on ") && !failure.contains('\n'), "{failure}");
+}
+
+#[tokio::test]
+async fn a_key_without_an_end_is_replaced_by_one_without_an_end_however_often() {
+    let local = Local::start().await;
+    let org = local.running.checklists.organisation.clone();
+    let key = admin(&local, &["keys", "list", &org]).await.unwrap()["data"][0]["id"].as_str().unwrap().to_owned();
+    for _ in 0..2 {
+        let new = admin(&local, &["keys", "rotate", &org, &key]).await.unwrap();
+        assert_eq!(new.get("expires_at"), None, "{new}");
+    }
 }

@@ -182,8 +182,9 @@ impl Desk {
             }
             _ => error,
         })?;
-        let end = old.expires_at.map_or(now + overlap, |end| end.min(now + overlap));
-        self.store.let_key_expire(&self.operator, &org, key_id, end).await?;
+        let replaced = self.store.replace_key(&self.operator, &org, key_id, now + overlap).await;
+        replaced
+            .map_err(|error| ToolError::internal(format!("the key {} was made, and the old one does not end: {error}", new.record.id)))?;
         Ok(new)
     }
 

@@ -97,10 +97,10 @@ impl Product for Checklists {
             return Err(Unauthenticated::Refused);
         };
         let admission = record.admit(&key, &digests, &self.peppers, now)?;
-        if admission.refresh_due {
+        if admission.is_stale || admission.rehash_due {
             // Once an hour and key. Neither its failure nor its slowness is a reason to keep the caller waiting.
-            let digests = self.peppers.digests(&key);
-            let noting = self.store.note_use(&record, &digests, now);
+            let digests = admission.rehash_due.then(|| self.peppers.digests(&key));
+            let noting = self.store.note_use(&record, digests.as_ref(), now);
             let _best_effort = tokio::time::timeout(PATIENCE_TO_NOTE, noting).await;
         }
         Ok(Caller(admission.caller))

@@ -35,17 +35,18 @@ impl Store {
         let mut holds = true;
         for tries in 0..TRIES {
             let items = self.table.query(file(org, id)).items().await?;
-            if items.is_empty() {
+            if !items.iter().any(|item| item.sk() == RUN) {
                 return Ok(None);
             }
             let photos = photos_of(&items)?;
             let Some(found) = read_file(items)? else {
-                self.erase(org, id).await?;
+                self.erase(org, id).await.map_err(ToolError::internal)?;
                 return Ok(Some(photos));
             };
             match self.table.transact(withdrawal(org, &found, holds, now)).await {
                 Ok(()) => {
-                    self.erase(org, id).await?;
+                    // The run is withdrawn: that the rest failed is no reason to say that nothing was changed.
+                    self.erase(org, id).await.map_err(ToolError::internal)?;
                     return Ok(Some(photos));
                 }
                 Err(error) if was_overtaken(&error, |cause| *cause == Cause::AssetGone) => holds = false,

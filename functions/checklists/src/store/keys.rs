@@ -34,10 +34,13 @@ impl Store {
         }))
     }
 
-    /// Notes the hour of use, and the digests under the peppers that are held now. Of calls at the same moment one
-    /// writes.
-    pub async fn note_use(&self, record: &KeyRecord, digests: &KeyDigests, now: Timestamp) -> Result<(), WriteError<()>> {
-        let update = Update::new().set("last_used_at", now).set("digests", stored(digests));
+    /// Notes the hour of use and, where they are due, new digests. Of calls at the same moment one writes.
+    pub async fn note_use(&self, record: &KeyRecord, digests: Option<&KeyDigests>, now: Timestamp) -> Result<(), WriteError<()>> {
+        let update = Update::new().set("last_used_at", now);
+        let update = match digests {
+            Some(digests) => update.set("digests", stored(digests)),
+            None => update,
+        };
         let as_read = match record.last_used_at {
             Some(used) => Condition::is("last_used_at", used),
             None => Condition::Missing("last_used_at"),
@@ -70,9 +73,9 @@ impl Store {
         Ok(revoked || self.key_of(org, id).await?.is_some())
     }
 
-    /// Lets a key of `org` end at `at`. Without such a key: `false`.
-    pub async fn let_key_expire(&self, _: &Operator, org: &Org, id: &str, at: Timestamp) -> Result<bool, TableError> {
-        self.change_key(id, Update::new().set("expires_at", at), Condition::is("org", org.as_str())).await
+    /// Lets a key of `org` that was replaced end at `at`. Without such a key: `false`.
+    pub async fn replace_key(&self, _: &Operator, org: &Org, id: &str, at: Timestamp) -> Result<bool, TableError> {
+        self.change_key(id, Update::new().set("replaced_until", at), Condition::is("org", org.as_str())).await
     }
 
     /// The key with this public id, if it is of `org`.

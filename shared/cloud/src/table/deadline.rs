@@ -1,4 +1,4 @@
-//! The moment at which a call must have its answer: no request to the table is repeated past it.
+//! The moment at which a call must have its answer: no request to the table goes on past it.
 
 use std::future::Future;
 use std::time::Duration;
@@ -17,8 +17,7 @@ pub async fn by<T>(deadline: Instant, work: impl Future<Output = T>) -> T {
     DEADLINE.scope(deadline, work).await
 }
 
-/// Until when a request that was begun at `started` may be tried again.
-pub(super) fn last_attempt(started: Instant, budget: Duration) -> Instant {
-    let own = started + budget;
-    DEADLINE.try_with(|deadline| deadline.checked_sub(TO_ANSWER).unwrap_or(started).min(own)).unwrap_or(own)
+/// When a request to the table must have ended, if the call has a deadline.
+pub(super) fn end() -> Option<Instant> {
+    DEADLINE.try_with(|deadline| deadline.checked_sub(TO_ANSWER).unwrap_or(*deadline)).ok()
 }

@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use tokio::time::Instant;
 
-use super::deadline::last_attempt;
+use super::deadline;
 use crate::aws::text_of;
 
 /// The most attempts at one request.
@@ -43,6 +43,9 @@ pub(super) trait Repeatable {
 
     /// An attempt before this one may have succeeded: it must not be told as one that did nothing.
     fn after_unknown_outcome(&mut self);
+
+    /// The call's deadline came before the answer.
+    fn out_of_time() -> Self;
 }
 
 impl Repeatable for Trouble {
@@ -54,6 +57,10 @@ impl Repeatable for Trouble {
         if self.nature == Nature::Busy {
             self.nature = Nature::Unknown;
         }
+    }
+
+    fn out_of_time() -> Self {
+        Self { nature: Nature::Unknown, cause: "the deadline of the call came before the table's answer".to_owned() }
     }
 }
 
@@ -70,11 +77,17 @@ where
     E: Repeatable,
     F: Future<Output = Result<T, E>>,
 {
-    let last_attempt = last_attempt(Instant::now(), BUDGET);
+    let end = deadline::end();
+    let own = Instant::now() + BUDGET;
+    let last_attempt = end.map_or(own, |end| end.min(own));
     let mut history = History::default();
     let mut longest_pause = FIRST_PAUSE;
     for attempts in 1.. {
-        let mut failure = match attempt(history).await {
+        let attempted = match end {
+            Some(end) => tokio::time::timeout_at(end, attempt(history)).await.unwrap_or_else(|_| Err(E::out_of_time())),
+            None => attempt(history).await,
+        };
+        let mut failure = match attempted {
             Ok(done) => return Ok(done),
             Err(failure) => failure,
         };

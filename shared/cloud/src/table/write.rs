@@ -158,6 +158,10 @@ impl<C> Repeatable for Attempt<C> {
             trouble.after_unknown_outcome();
         }
     }
+
+    fn out_of_time() -> Self {
+        Self::Failed(Trouble::out_of_time())
+    }
 }
 
 impl<C> From<Attempt<C>> for WriteError<C> {

@@ -94,6 +94,11 @@ async fn no_request_is_repeated_past_the_deadline_of_its_call() {
     assert_eq!((failed.is_err(), usage.round_trips), (true, 1));
     let (_, usage) = measured(by(passed + Duration::from_secs(60), read())).await;
     assert!(usage.round_trips > 1, "{usage:?}");
+    faults.forget();
+    faults.next("GetItem", Fault::Slow(Duration::from_secs(60)));
+    let soon = tokio::time::Instant::now() + Duration::from_millis(600);
+    let failed = by(soon, read()).await.unwrap_err();
+    assert!(failed.to_string().contains("deadline"), "an attempt under way is given up too: {failed}");
 }
 
 #[tokio::test]

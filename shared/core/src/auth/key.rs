@@ -130,6 +130,9 @@ pub struct KeyRecord {
     /// When it ends by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Until when it works beside the key that replaced it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_until: Option<Timestamp>,
     /// When it was revoked. A revoked key is refused from then on, whatever the clocks say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
@@ -151,8 +154,11 @@ pub struct MintedKey {
 pub struct Admission {
     /// The caller.
     pub caller: KeyCaller,
-    /// The row is due for a write: the hour of use is stale, or no digest is of the current pepper.
-    pub refresh_due: bool,
+    /// The hour of use is stale: it is due for a write.
+    pub is_stale: bool,
+    /// No digest is of the current pepper: they are due for a write. Never otherwise, or an instance that does not know
+    /// of a rotation yet would take the newer digest away.
+    pub rehash_due: bool,
 }
 
 impl MintedKey {
@@ -168,6 +174,7 @@ impl MintedKey {
             created_at: now,
             last_used_at: None,
             expires_at: None,
+            replaced_until: None,
             revoked_at: None,
         };
         Self { digests: peppers.digests(&plain), plain, record }
@@ -184,13 +191,19 @@ impl KeyRecord {
         let stale = self.last_used_at.is_none_or(|used| now.duration_since(used) >= LAST_USED_STEP);
         Ok(Admission {
             caller: KeyCaller { org: Org(self.org.as_str().into()), key_id: self.id.clone(), creator: self.creator.clone() },
-            refresh_due: stale || verified == Verified::Previous,
+            is_stale: stale,
+            rehash_due: verified == Verified::Previous,
         })
     }
 
-    /// Whether it was revoked or has expired.
+    /// Whether it was revoked or has come to its end.
     pub fn ended_by(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_some() || self.expires_at.is_some_and(|at| at <= now)
+        self.revoked_at.is_some() || self.end().is_some_and(|at| at <= now)
+    }
+
+    /// When it ends by itself: by its lifetime, or because another key has replaced it.
+    pub fn end(&self) -> Option<Timestamp> {
+        self.expires_at.into_iter().chain(self.replaced_until).min()
     }
 }
 
@@ -271,9 +284,9 @@ mod tests {
     fn a_key_outlives_one_rotation_of_the_pepper_and_asks_to_be_hashed_anew() {
         let key = minted(0);
         let used = KeyRecord { last_used_at: Some(at(1)), ..key.record.clone() };
-        assert!(!used.admit(&key.plain, &key.digests, &peppers(), at(2)).unwrap().refresh_due);
+        assert!(!used.admit(&key.plain, &key.digests, &peppers(), at(2)).unwrap().rehash_due);
         let once = peppers().rotated(Pepper::new("2", [2; 32]));
-        assert!(used.admit(&key.plain, &key.digests, &once, at(2)).unwrap().refresh_due);
+        assert!(used.admit(&key.plain, &key.digests, &once, at(2)).unwrap().rehash_due);
         let twice = once.rotated(Pepper::new("3", [3; 32]));
         assert_eq!(used.admit(&key.plain, &key.digests, &twice, at(2)).unwrap_err(), Unauthenticated::Refused);
         assert!(used.admit(&key.plain, &once.digests(&key.plain), &twice, at(2)).is_ok());
@@ -291,7 +304,7 @@ mod tests {
     #[test]
     fn the_hour_of_use_is_due_for_a_write_once_an_hour() {
         let key = minted(0);
-        let due = |record: &KeyRecord, now| record.admit(&key.plain, &key.digests, &peppers(), at(now)).unwrap().refresh_due;
+        let due = |record: &KeyRecord, now| record.admit(&key.plain, &key.digests, &peppers(), at(now)).unwrap().is_stale;
         assert!(due(&key.record, 10));
         let used = KeyRecord { last_used_at: Some(at(10)), ..key.record.clone() };
         assert!(!due(&used, 10 + 3599));

@@ -52,8 +52,7 @@ pub enum Verified {
 /// The current pepper and, after a rotation, the one before it.
 ///
 /// After a rotation old and new instances run side by side: the old ones hold versions 1 and 0, the new ones 2 and 1.
-/// What either writes must open for both, so a key is stored under every version that the writer holds, and cursors are
-/// sealed under the older one.
+/// A key that either writes must open for both, so it is stored under every version that the writer holds.
 #[derive(Debug, Clone)]
 pub struct Peppers {
     current: Pepper,
@@ -89,9 +88,9 @@ impl Peppers {
         self.previous.as_ref().filter(|previous| verifies(previous)).map(|_| Verified::Previous)
     }
 
-    /// The version that every running instance holds.
-    pub(crate) fn shared(&self) -> &Pepper {
-        self.previous.as_ref().unwrap_or(&self.current)
+    /// The current version.
+    pub(crate) fn current(&self) -> &Pepper {
+        &self.current
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Pepper> {
