@@ -109,6 +109,8 @@ async fn what_is_not_there_is_told_in_one_line() {
         "member_not_found"
     );
 
+    assert_eq!(admin(&local, &["org", "set-plan", &org]).await.unwrap_err()["error"], "invalid_argument", "nothing was named");
+
     let nowhere = tempfile::tempdir().unwrap();
     let line = ["onepost-admin", "--data", nowhere.path().to_str().unwrap(), "org", "show", "org-1"];
     let failure = Cli::try_parse_from(line).unwrap().run().await.unwrap_err().printed(false);

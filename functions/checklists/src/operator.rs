@@ -95,6 +95,10 @@ impl Desk {
     /// Changes an organisation's plan and answers it as it is then. What is not named stays, also when two operators
     /// change it at once.
     pub async fn change_plan(&self, id: &str, change: PlanChange) -> Result<Organisation, ToolError> {
+        if change == PlanChange::default() {
+            let message = "Nothing to change: name the runs, members, templates, assets or the expiry of links.";
+            return Err(ToolError::invalid("invalid_argument", message));
+        }
         if change.templates.is_some_and(|templates| templates > MOST_TEMPLATES) {
             let message = format!("An organisation has at most {MOST_TEMPLATES} templates, since they are listed in one answer.");
             return Err(ToolError::invalid("invalid_argument", message));

@@ -2,13 +2,14 @@
 //! run can begin on an asset that is going.
 
 use jiff::Timestamp;
-use onepost_cloud::table::{Action, Comparison, Condition, Consistency, Direction, Key, Page, Partition, TableError, Update, WriteError};
+use onepost_cloud::table::{Action, Condition, Consistency, Direction, Key, Page, Partition, TableError, Update, WriteError};
 use onepost_core::auth::Org;
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::organisations::ASSETS;
+use super::runs::live;
 use super::{Store, TRIES, step_aside, was_overtaken};
 use crate::assets::{Asset, Fields};
 
@@ -185,11 +186,7 @@ impl Store {
     }
 
     async fn live_markers(&self, org: &Org, id: &str, now: Timestamp) -> Result<Vec<Marker>, TableError> {
-        let live = Condition::Any(vec![
-            Condition::Missing("expires_ms"),
-            Condition::compares("expires_ms", Comparison::Above, now.as_millisecond()),
-        ]);
-        self.table.query(markers(org, id)).only(live).all().await
+        self.table.query(markers(org, id)).only(live(now)).all().await
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::organisations::MEMBERS;
-use super::{META, Store, TRIES, office, was_overtaken};
+use super::{META, Store, TRIES, office, step_aside, was_overtaken};
 use crate::members::{Invitation, Member, Role, RoleCheck, last_owner, member_not_found};
 
 /// How long an invitation stands whose mail is not known to be out. Longer than sending a mail may take.
@@ -128,7 +128,7 @@ impl Store {
 
     /// Adds a member whose address is free or invited; an invitation is used up by it.
     pub async fn add_member(&self, _: &Operator, org: &Org, member: &Member, now: Timestamp) -> Result<(), ToolError> {
-        for _ in 0..TRIES {
+        for tries in 0..TRIES {
             let address: Option<EmailRow> = self.table.get(email_key(org, &member.email), Consistency::Strong).await?;
             let invitation = match address {
                 Some(EmailRow { expires_ms: None, .. }) => return Err(already_member()),
@@ -152,7 +152,7 @@ impl Store {
             match self.table.transact(actions).await {
                 Ok(()) => return Ok(()),
                 // Invited in this very moment: reading again tells by whom the address is held.
-                Err(error) if was_overtaken(&error, |cause| *cause == Cause::Email) => {}
+                Err(error) if was_overtaken(&error, |cause| *cause == Cause::Email) => step_aside(tries).await,
                 Err(error) => {
                     return Err(error.told(|refused| match refused.cause {
                         Cause::NoRoom => MEMBERS.exceeded(refused.found, now),
@@ -242,7 +242,8 @@ fn told_of_removal(error: WriteError<Cause>, role: impl FnOnce() -> ToolError) -
 fn address_taken(by: Option<EmailRow>) -> ToolError {
     match by {
         Some(EmailRow { holder, expires_ms: Some(_), .. }) => {
-            let message = "This address has an open invitation already. It can be accepted with the link in the mail.";
+            let message = "This address has an open invitation already: list_members shows until when. Its mail has the link; if none came, \
+                           invite again once it has ended, or ask your operator to add the member.";
             ToolError::conflict("invitation_pending", message).with_details(json!({ "invitation_id": holder }))
         }
         _ => already_member(),

@@ -42,12 +42,29 @@ pub struct Organisation {
 pub(super) struct Counter {
     pub(super) used: &'static str,
     pub(super) limit: &'static str,
-    pub(super) limited: Limited,
+    limited: Limited,
+    /// The limit and what is used of it, of a row that was read.
+    read: fn(&Organisation) -> (u32, u32),
 }
 
-pub(super) const MEMBERS: Counter = Counter { used: "n_members", limit: "max_members", limited: Limited::Members };
-pub(super) const TEMPLATES: Counter = Counter { used: "n_templates", limit: "max_templates", limited: Limited::Templates };
-pub(super) const ASSETS: Counter = Counter { used: "n_assets", limit: "max_assets", limited: Limited::Assets };
+pub(super) const MEMBERS: Counter = Counter {
+    used: "n_members",
+    limit: "max_members",
+    limited: Limited::Members,
+    read: |organisation| (organisation.plan.members, organisation.n_members),
+};
+pub(super) const TEMPLATES: Counter = Counter {
+    used: "n_templates",
+    limit: "max_templates",
+    limited: Limited::Templates,
+    read: |organisation| (organisation.plan.templates, organisation.n_templates),
+};
+pub(super) const ASSETS: Counter = Counter {
+    used: "n_assets",
+    limit: "max_assets",
+    limited: Limited::Assets,
+    read: |organisation| (organisation.plan.assets, organisation.n_assets),
+};
 
 impl Counter {
     /// One more, within the limit.
@@ -70,12 +87,7 @@ impl Counter {
         let Some(organisation) = found.and_then(|item| item.read::<Organisation>().ok()) else {
             return ToolError::internal("an organisation without a row");
         };
-        let (limit, used) = match self.limited {
-            Limited::Members => (organisation.plan.members, organisation.n_members),
-            Limited::Templates => (organisation.plan.templates, organisation.n_templates),
-            Limited::Assets => (organisation.plan.assets, organisation.n_assets),
-            Limited::Runs => (organisation.plan.runs_per_month, 0),
-        };
+        let (limit, used) = (self.read)(&organisation);
         self.limited.exceeded(limit, used, now)
     }
 }

@@ -314,7 +314,8 @@ fn lapsed(now: Timestamp) -> Condition {
     Condition::compares("expires_ms", Comparison::AtMost, now.as_millisecond())
 }
 
-fn live(now: Timestamp) -> Condition {
+/// Whether a row's link works, told from its `expires_ms`.
+pub(super) fn live(now: Timestamp) -> Condition {
     Condition::Any(vec![Condition::Missing("expires_ms"), Condition::compares("expires_ms", Comparison::Above, now.as_millisecond())])
 }
 
