@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{BOTH, Door, Era, REQUEST_ID};
-use crate::fixture::{CAUSE, LAST_WORDS, LikeAgents, LikeChecklists, LikeRent, LikeViewer, every_kind, open};
+use library::client::{BOTH, Door, Era, REQUEST_ID};
+use library::{CAUSE, LAST_WORDS, LikeAgents, LikeChecklists, LikeRent, LikeViewer, every_kind, open};
 
 /// D63
 #[test]

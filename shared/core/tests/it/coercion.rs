@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{BOTH, Door, Era};
-use crate::fixture::{LikeAgents, LikeChecklists, every_kind, open};
+use library::client::{BOTH, Door, Era};
+use library::{LikeAgents, LikeChecklists, every_kind, open};
 
 fn add(door: &Door, arguments: Value) -> Value {
     door.succeed("add_book", arguments)["understood"].clone()

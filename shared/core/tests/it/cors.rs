@@ -4,8 +4,8 @@ use http::HeaderMap;
 use onepost_core::http::Gate;
 use serde_json::json;
 
-use crate::client::{Answer, Door, Draft};
-use crate::fixture::{LikeChecklists, LikeRent, open, open_behind};
+use library::client::{Answer, Door, Draft};
+use library::{LikeChecklists, LikeRent, open, open_behind};
 
 const SITE: &str = "https://library.example";
 

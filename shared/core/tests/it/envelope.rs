@@ -3,8 +3,8 @@
 use onepost_core::json::MAX_DEPTH;
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Door, Draft};
-use crate::fixture::{LikeAgents, LikeChecklists, every_kind, open};
+use library::client::{Answer, Door, Draft};
+use library::{LikeAgents, LikeChecklists, every_kind, open};
 
 /// What a body is answered to by legacy rules and by those of 2026-07-28.
 fn both(door: &Door, body: &[u8]) -> [Answer; 2] {

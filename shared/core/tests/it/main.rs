@@ -6,11 +6,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking, and so may what it is made of")]
 
 mod calls;
-mod client;
 mod coercion;
 mod cors;
 mod envelope;
-mod fixture;
 mod modern;
 mod noise;
 mod record;

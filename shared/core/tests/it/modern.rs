@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Door, Draft, Era, META_CAPABILITIES, META_LOG_LEVEL, META_SERVER, META_VERSION};
-use crate::fixture::{LikeAgents, LikeChecklists, every_kind, open};
+use library::client::{Answer, Door, Draft, Era, META_CAPABILITIES, META_LOG_LEVEL, META_SERVER, META_VERSION};
+use library::{LikeAgents, LikeChecklists, every_kind, open};
 
 fn ask<'d>(door: &'d Door, method: &str) -> Draft<'d> {
     door.ask(Era::Modern, method, json!({}))

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::client::{Answer, Door, META_CAPABILITIES, META_VERSION};
-use crate::fixture::every_kind;
+use library::client::{Answer, Door, META_CAPABILITIES, META_VERSION};
+use library::every_kind;
 
 const STATUSES: [u16; 4] = [200, 202, 400, 404];
 
@@ -146,7 +146,7 @@ proptest! {
         kind in 0_usize..4,
     ) {
         let door = door(kind);
-        for era in crate::client::BOTH {
+        for era in library::client::BOTH {
             let answer = door.call(era, tool, arguments.clone());
             readable(&answer)?;
             prop_assert_eq!(answer.status, 200);

@@ -3,8 +3,8 @@
 use onepost_core::mcp::{Outcome, Record};
 use serde_json::json;
 
-use crate::client::{Answer, BOTH, Door, Era};
-use crate::fixture::{CREATOR, LikeChecklists, ORG, every_kind, open};
+use library::client::{Answer, BOTH, Door, Era};
+use library::{CREATOR, LikeChecklists, ORG, every_kind, open};
 
 fn ended(record: &Record) -> (&[&'static str], Outcome, Option<&str>) {
     (&record.subjects, record.outcome, record.code.as_deref())

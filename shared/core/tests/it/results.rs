@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::client::{BOTH, Era, REQUEST_ID};
-use crate::fixture::{CREATOR, LikeChecklists, ORG, SERIAL, every_kind, open};
+use library::client::{BOTH, Era, REQUEST_ID};
+use library::{CREATOR, LikeChecklists, ORG, SERIAL, every_kind, open};
 
 /// Calls that succeed, one for each tool that can.
 fn successes() -> Vec<(&'static str, Value)> {

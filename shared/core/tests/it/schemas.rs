@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::client::Era;
-use crate::fixture::{LikeChecklists, every_kind, open};
+use library::client::Era;
+use library::{LikeChecklists, every_kind, open};
 
 /// Visits a schema and every schema in it.
 fn walk(schema: &Value, path: &str, visit: &mut impl FnMut(&Value, &str)) {

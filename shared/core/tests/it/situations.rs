@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Door, Era, META_VERSION};
-use crate::fixture::every_kind;
+use library::client::{Answer, Door, Era, META_VERSION};
+use library::every_kind;
 
 /// What a caller sees.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use onepost_core::id::Ids;
 use serde_json::{Value, json};
 
-use crate::client::{Answer, BOTH, Door, Draft, Era, REQUEST_ID};
-use crate::fixture::{LikeAgents, LikeChecklists, LikeRent, OUTAGE, every_kind, open};
+use library::client::{Answer, BOTH, Door, Draft, Era, REQUEST_ID};
+use library::{LikeAgents, LikeChecklists, LikeRent, OUTAGE, every_kind, open};
 
 fn list(door: &Door) -> Draft<'_> {
     door.post().rpc("tools/list", json!({}))

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Door, META_CAPABILITIES, META_VERSION};
-use crate::fixture::{LikeAgents, LikeChecklists, every_kind, open};
+use library::client::{Door, META_CAPABILITIES, META_VERSION};
+use library::{LikeAgents, LikeChecklists, every_kind, open};
 
 fn initialize(door: &Door, params: Value) -> Value {
     door.post().rpc("initialize", params).send().result()

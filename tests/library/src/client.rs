@@ -8,7 +8,7 @@ use onepost_core::http::Endpoint;
 use onepost_core::mcp::{Profile, Record, RequestId};
 use serde_json::{Value, json};
 
-use crate::fixture::Backstage;
+use crate::Backstage;
 
 /// The name that every request of this client has.
 pub const REQUEST_ID: &str = "q-42";

@@ -1,6 +1,13 @@
 //! A library of books as a product: keys on a map, a clock that stands still, and tools that succeed, refuse, fail and
 //! panic. It serves under four profiles, which differ exactly where products of this suite differ.
+//!
+//! A product to test with, on `onepost-core` alone: the core's own tests, the transports and the fuzz targets call it
+//! through a [`client`] that says exactly what it is told to.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking, and so may what it is made of")]
+#![allow(missing_docs, reason = "read in tests, where names say it")]
+
+pub mod client;
 mod tools;
 
 use std::collections::HashMap;
@@ -20,9 +27,8 @@ use onepost_core::http::{Endpoint, Gate};
 use onepost_core::id::Ids;
 use onepost_core::mcp::{Audit, Faults, Product, Profile, Reported, Server, Version};
 
+use client::Door;
 pub use tools::{CAUSE, LAST_WORDS, SERIAL};
-
-use crate::client::Door;
 
 /// The organisation that the key of every door stands for. It must never be seen in a log.
 pub const ORG: &str = "org-11111111-2222-4333-8444-555555555555";
