@@ -10,7 +10,7 @@ use onepost_core::clock::Clock;
 use onepost_core::error::Dialect;
 use onepost_core::http::Gate;
 use onepost_core::id::Ids;
-use onepost_core::mcp::{Audit, Faults, Product, Profile, Reported, Version};
+use onepost_core::mcp::{Audit, Faults, Product, Profile, Refusals, Reported, Version};
 
 use crate::links::Site;
 use crate::mail::Mailer;
@@ -41,6 +41,7 @@ const PROFILE: Profile = Profile {
     answer_limit: 3_000_000,
     list_ttl_ms: 3_600_000,
     dialect: Dialect::CodeAndMessage,
+    refusals: Refusals::Text,
     faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsProtocolError },
     keys: KEYS,
     challenge: "Bearer",
@@ -108,6 +109,14 @@ impl Product for Checklists {
 
     fn audit(caller: &Caller) -> Audit {
         Audit { org: auth::log_name(caller.org()), key: caller.0.key_id().to_owned() }
+    }
+
+    fn principal(caller: &Caller) -> String {
+        format!("{}/{}", caller.org().as_str(), caller.0.key_id())
+    }
+
+    fn peppers(&self) -> &Peppers {
+        &self.peppers
     }
 
     fn gate(&self) -> &Gate {

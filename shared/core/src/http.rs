@@ -49,12 +49,16 @@ pub enum Rejection {
     ForbiddenOrigin,
     /// No valid credential; the text says how to send one.
     Unauthorized(String),
+    /// A credential without this right, which its owner can ask for.
+    MissingScope(&'static str),
     /// Another content type than JSON.
     NotJson,
     /// A compressed body.
     Encoded,
     /// A body over this many bytes.
     TooLarge(usize),
+    /// Too many calls; in so many seconds there is room again.
+    TooManyCalls(u32),
     /// The store behind the key check does not answer.
     Unavailable,
 }
@@ -176,38 +180,52 @@ impl Rejection {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::ForbiddenOrigin => StatusCode::FORBIDDEN,
+            Self::ForbiddenOrigin | Self::MissingScope(_) => StatusCode::FORBIDDEN,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::NotJson | Self::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooManyCalls(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
+    }
+
+    /// The refusal as a JSON-RPC error.
+    pub fn error(&self) -> Error {
+        let message = match self {
+            Self::NotFound => "There is no endpoint at this path.".to_owned(),
+            Self::MethodNotAllowed => "This endpoint takes POST only: it holds no session and opens no stream.".to_owned(),
+            Self::ForbiddenOrigin => "Pages of this origin may not call this endpoint.".to_owned(),
+            Self::Unauthorized(text) => text.trim_end().to_owned(),
+            Self::MissingScope(scope) => format!("This needs a token with the scope {scope}."),
+            Self::NotJson => "Send the body as Content-Type: application/json (UTF-8).".to_owned(),
+            Self::Encoded => "Send the body without a Content-Encoding.".to_owned(),
+            Self::TooLarge(limit) => format!("The body is larger than {limit} bytes. Send less in one call."),
+            Self::TooManyCalls(seconds) => format!("Too many calls. Try again in {seconds} s."),
+            Self::Unavailable => {
+                let message = "The service cannot check keys at this moment. Try again shortly.".to_owned();
+                return Error { code: Error::INTERNAL, message, data: None };
+            }
+        };
+        Error::invalid_request(message)
     }
 
     /// The whole answer. `challenge` is the value of `WWW-Authenticate`.
     pub fn into_response(self, challenge: &str) -> Response {
         let status = self.status();
-        let message = match self {
-            Self::NotFound => "There is no endpoint at this path.".to_owned(),
-            Self::MethodNotAllowed => "This endpoint takes POST only: it holds no session and opens no stream.".to_owned(),
-            Self::ForbiddenOrigin => "Pages of this origin may not call this endpoint.".to_owned(),
-            Self::NotJson => "Send the body as Content-Type: application/json (UTF-8).".to_owned(),
-            Self::Encoded => "Send the body without a Content-Encoding.".to_owned(),
-            Self::TooLarge(limit) => {
-                format!("The body is larger than {limit} bytes. Send less in one call.")
-            }
-            Self::Unavailable => "The service cannot check keys at this moment. Try again shortly.".to_owned(),
-            Self::Unauthorized(text) => return unauthorized(text, challenge),
-        };
-        let error = match status {
-            StatusCode::SERVICE_UNAVAILABLE => Error { code: Error::INTERNAL, message, data: None },
-            _ => Error::invalid_request(message),
-        };
-        let mut response = json_response(status, json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string());
+        if let Self::Unauthorized(text) = self {
+            return unauthorized(text, challenge);
+        }
+        let mut response = json_response(status, json!({ "jsonrpc": "2.0", "id": null, "error": self.error() }).to_string());
         let headers = response.headers_mut();
-        match status {
-            StatusCode::METHOD_NOT_ALLOWED => headers.insert(ALLOW, HeaderValue::from_static("POST")),
-            StatusCode::SERVICE_UNAVAILABLE => headers.insert(RETRY_AFTER, HeaderValue::from_static("2")),
+        match self {
+            Self::MethodNotAllowed => headers.insert(ALLOW, HeaderValue::from_static("POST")),
+            Self::TooManyCalls(seconds) => headers.insert(RETRY_AFTER, HeaderValue::from(seconds)),
+            Self::Unavailable => headers.insert(RETRY_AFTER, HeaderValue::from_static("2")),
+            Self::MissingScope(scope) => {
+                let more = if challenge.contains(' ') { "," } else { "" };
+                let challenge = format!("{challenge}{more} error=\"insufficient_scope\", scope=\"{scope}\"");
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_str(&challenge).expect("a challenge is written by us, in ASCII"))
+            }
             _ => None,
         };
         response

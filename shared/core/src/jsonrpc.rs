@@ -167,6 +167,12 @@ impl Error {
         Self::new(Self::HEADER_MISMATCH, message)
     }
 
+    /// The client did not declare what the call needs. `required` has the form of a client's capabilities.
+    pub fn missing_capability(required: Value) -> Self {
+        let message = "This call must ask something of the client that it did not declare to be able to do.";
+        Self::new(Self::MISSING_CAPABILITY, message).with_data(serde_json::json!({ "requiredCapabilities": required }))
+    }
+
     /// A version that is not served.
     pub fn unsupported_version(message: impl Into<String>, data: Value) -> Self {
         Self::new(Self::UNSUPPORTED_VERSION, message).with_data(data)

@@ -21,3 +21,4 @@ pub mod json;
 pub mod jsonrpc;
 pub mod mcp;
 pub mod seal;
+pub mod stdio;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method};
+use onepost_core::clock::ManualClock;
 use onepost_core::http::Endpoint;
 use onepost_core::mcp::{Profile, Record, RequestId};
 use serde_json::{Value, json};
 
-use crate::Backstage;
+use crate::{Backstage, Keys};
 
 /// The name that every request of this client has.
 pub const REQUEST_ID: &str = "q-42";
@@ -33,26 +34,26 @@ pub const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
 pub struct Door {
     endpoint: Box<dyn Endpoint>,
     pub profile: &'static Profile,
-    pub key: String,
-    pub revoked_key: String,
+    pub keys: Keys,
     pub backstage: Arc<Backstage>,
+    pub clock: Arc<ManualClock>,
 }
 
 impl Door {
     pub fn new(
         endpoint: Box<dyn Endpoint>,
         profile: &'static Profile,
-        key: String,
-        revoked_key: String,
+        keys: Keys,
         backstage: Arc<Backstage>,
+        clock: Arc<ManualClock>,
     ) -> Self {
-        Self { endpoint, profile, key, revoked_key, backstage }
+        Self { endpoint, profile, keys, backstage, clock }
     }
 
     /// A POST with the key and `application/json` and nothing more: no version, no body.
     pub fn post(&self) -> Draft<'_> {
         let request = http::Request::post(self.profile.path).header("content-type", "application/json");
-        let request = request.header("authorization", format!("Bearer {}", self.key)).extension(RequestId(REQUEST_ID.into()));
+        let request = request.header("authorization", format!("Bearer {}", self.keys.good)).extension(RequestId(REQUEST_ID.into()));
         Draft { door: self, request: request.body(Bytes::new()).unwrap() }
     }
 
@@ -71,6 +72,11 @@ impl Door {
                 .rpc(method, params)
             }
         }
+    }
+
+    /// What answers, without a client before it.
+    pub fn endpoint(&self) -> &dyn Endpoint {
+        self.endpoint.as_ref()
     }
 
     /// Calls a tool.
@@ -100,6 +106,17 @@ impl Draft<'_> {
     pub fn uri(mut self, uri: &str) -> Self {
         *self.request.uri_mut() = uri.parse().unwrap();
         self
+    }
+
+    /// With another key.
+    pub fn key(self, key: &str) -> Self {
+        let value = format!("Bearer {key}");
+        self.header("authorization", &value)
+    }
+
+    /// The request, to be sent another way.
+    pub fn into_request(self) -> http::Request<Bytes> {
+        self.request
     }
 
     /// Sets a header, instead of the one that may be there.

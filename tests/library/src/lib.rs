@@ -18,14 +18,16 @@ use std::sync::{Arc, Mutex};
 use http::HeaderMap;
 use jiff::Timestamp;
 use onepost_core::auth::{
-    KeyCaller, KeyDigests, KeyFormat, KeyRecord, MintedKey, Operator, Pepper, Peppers, Unauthenticated, bearer, log_name,
+    Denied, KeyCaller, KeyDigests, KeyFormat, KeyRecord, MintedKey, Operator, Pepper, Peppers, Unauthenticated, bearer, log_name,
 };
 use onepost_core::catalog::Catalog;
 use onepost_core::clock::{Clock, ManualClock};
-use onepost_core::error::Dialect;
-use onepost_core::http::{Endpoint, Gate};
+use onepost_core::error::{Dialect, ToolError};
+use onepost_core::http::Gate;
 use onepost_core::id::Ids;
-use onepost_core::mcp::{Audit, Faults, Product, Profile, Reported, Server, Version};
+use onepost_core::mcp::{Audit, Faults, Product, Profile, Refusals, Reported, Server, Version};
+
+use tokio::sync::Notify;
 
 use client::Door;
 pub use tools::{CAUSE, LAST_WORDS, SERIAL};
@@ -35,6 +37,12 @@ pub const ORG: &str = "org-11111111-2222-4333-8444-555555555555";
 
 /// The person who made the key.
 pub const CREATOR: &str = "person-7";
+
+/// The right to enter the vault.
+pub const VAULT: &str = "vault";
+
+/// In so many seconds there is room for another call.
+pub const PATIENCE: u32 = 7;
 
 /// What the key store says when it does not answer.
 pub const OUTAGE: &str = "table prod-keys: connection refused";
@@ -57,6 +65,7 @@ const CHECKLISTS: Profile = Profile {
     answer_limit: 32 * 1024,
     list_ttl_ms: 300_000,
     dialect: Dialect::CodeAndMessage,
+    refusals: Refusals::Text,
     faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsProtocolError },
     keys: KeyFormat { prefix: "lib_live" },
     challenge: "Bearer",
@@ -74,12 +83,13 @@ const AGENTS: Profile = Profile {
 
 const RENT: Profile = Profile {
     dialect: Dialect::Problem("https://library.example/errors#"),
+    refusals: Refusals::Structured,
     faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsToolError },
     challenge: "Bearer resource_metadata=\"https://library.example/.well-known/oauth-protected-resource/mcp\"",
     ..CHECKLISTS
 };
 
-const VIEWER: Profile = Profile { dialect: Dialect::CodeAndMessage, ..RENT };
+const VIEWER: Profile = Profile { dialect: Dialect::CodeAndMessage, refusals: Refusals::Text, ..RENT };
 
 /// A branch of the library: a type that stands for a profile.
 pub trait Branch: Send + Sync + 'static {
@@ -119,6 +129,12 @@ pub struct Backstage {
     pub lookups: AtomicUsize,
     /// The key store does not answer.
     pub outage: AtomicBool,
+    /// There are too many calls.
+    pub crowded: AtomicBool,
+    /// The orders that were paid.
+    pub paid: Mutex<Vec<String>>,
+    /// Whoever waits for the bell waits for this.
+    pub bell: Notify,
 }
 
 impl Backstage {
@@ -132,7 +148,7 @@ pub struct Library<B> {
     backstage: Arc<Backstage>,
     keys: HashMap<String, (KeyRecord, KeyDigests)>,
     peppers: Peppers,
-    clock: ManualClock,
+    clock: Arc<ManualClock>,
     ids: Ids,
     gate: Gate,
     branch: PhantomData<B>,
@@ -150,11 +166,28 @@ impl<B: Branch> Product for Library<B> {
         let plain = bearer(headers).and_then(|text| B::PROFILE.keys.parse(text)).ok_or(Unauthenticated::Refused)?;
         self.backstage.lookups.fetch_add(1, Ordering::SeqCst);
         assert!(!headers.contains_key("x-panic"), "as it was asked");
+        if self.backstage.crowded.load(Ordering::SeqCst) {
+            return Err(Unauthenticated::TooManyCalls { retry_after: PATIENCE });
+        }
         if self.backstage.outage.load(Ordering::SeqCst) {
             return Err(Unauthenticated::Unavailable(OUTAGE.into()));
         }
         let (record, digests) = self.keys.get(plain.id()).ok_or(Unauthenticated::Refused)?;
         record.admit(&plain, digests, &self.peppers, now).map(|admission| admission.caller)
+    }
+
+    /// The librarian may enter the vault; a token could be exchanged for one that may; no reader ever may.
+    fn authorise(&self, caller: &KeyCaller, scope: &'static str) -> Result<(), Denied> {
+        assert_eq!(scope, VAULT);
+        match caller.creator() {
+            "librarian" => Ok(()),
+            "token" => Err(Denied::Challenged),
+            _ => Err(Denied::Refused(ToolError::forbidden("Readers may not enter the vault."))),
+        }
+    }
+
+    fn principal(caller: &KeyCaller) -> String {
+        format!("{}/{}", caller.org().as_str(), caller.key_id())
     }
 
     fn audit(caller: &KeyCaller) -> Audit {
@@ -165,8 +198,12 @@ impl<B: Branch> Product for Library<B> {
         &self.gate
     }
 
+    fn peppers(&self) -> &Peppers {
+        &self.peppers
+    }
+
     fn clock(&self) -> &dyn Clock {
-        &self.clock
+        self.clock.as_ref()
     }
 
     fn ids(&self) -> &Ids {
@@ -174,28 +211,55 @@ impl<B: Branch> Product for Library<B> {
     }
 }
 
+/// A branch with its doors still shut.
+pub struct Furnished<B: Branch> {
+    pub server: Server<Library<B>>,
+    pub keys: Keys,
+    pub backstage: Arc<Backstage>,
+    pub clock: Arc<ManualClock>,
+}
+
+/// One key of each kind.
+#[derive(Debug, Clone)]
+pub struct Keys {
+    /// A reader's.
+    pub good: String,
+    /// Another reader's.
+    pub other: String,
+    pub revoked: String,
+    /// It stands for a token that lacks a right.
+    pub token: String,
+    /// It may enter the vault.
+    pub librarian: String,
+}
+
+/// Furnishes a branch with two books on the shelf and its keys.
+pub fn furnish<B: Branch>(gate: Gate) -> Furnished<B> {
+    let (ids, peppers) = (Ids::default(), Peppers::new(Pepper::new("1", [7; 32]), None));
+    let now = Timestamp::from_second(NOW).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "tests act for any organisation")]
+    let org = Operator::at_the_terminal().org(ORG);
+    let mint = |creator: &str| MintedKey::new(B::PROFILE.keys, &ids, &peppers, &org, creator, "ci", now);
+    let mut minted = [CREATOR, CREATOR, CREATOR, "token", "librarian"].map(mint);
+    minted[2].record.revoked_at = Some(now);
+    let [good, other, revoked, token, librarian] = minted.each_ref().map(|minted| minted.plain.reveal().to_owned());
+    let keys = minted.map(|minted| (minted.record.id.clone(), (minted.record, minted.digests))).into();
+    let book = |id: &str, title: &str| Book { id: id.into(), title: title.into(), reader: None };
+    let backstage = Arc::new(Backstage { books: Mutex::new(vec![book("bk-1", "Emma"), book("bk-2", "Ulysses")]), ..Backstage::default() });
+    let clock = Arc::new(ManualClock::at(now));
+    let library = Library::<B> { backstage: backstage.clone(), keys, peppers, clock: clock.clone(), ids, gate, branch: PhantomData };
+    Furnished { server: Server::new(library), keys: Keys { good, other, revoked, token, librarian }, backstage, clock }
+}
+
 /// Opens a branch that no page may call.
 pub fn open<B: Branch>() -> Door {
     open_behind::<B>(Gate::default())
 }
 
-/// Opens a branch behind a gate, with two books on the shelf, one key that is good and one that is revoked.
+/// Opens a branch behind a gate.
 pub fn open_behind<B: Branch>(gate: Gate) -> Door {
-    let (ids, peppers) = (Ids::default(), Peppers::new(Pepper::new("1", [7; 32]), None));
-    let now = Timestamp::from_second(NOW).unwrap();
-    #[expect(clippy::disallowed_methods, reason = "tests act for any organisation")]
-    let org = Operator::at_the_terminal().org(ORG);
-    let mint = || MintedKey::new(B::PROFILE.keys, &ids, &peppers, &org, CREATOR, "ci", now);
-    let (good, mut revoked) = (mint(), mint());
-    revoked.record.revoked_at = Some(now);
-    let (key, revoked_key) = (good.plain.reveal().to_owned(), revoked.plain.reveal().to_owned());
-    let keys = [good, revoked].map(|minted| (minted.record.id.clone(), (minted.record, minted.digests))).into();
-    let book = |id: &str, title: &str| Book { id: id.into(), title: title.into(), reader: None };
-    let backstage = Arc::new(Backstage { books: Mutex::new(vec![book("bk-1", "Emma"), book("bk-2", "Ulysses")]), ..Backstage::default() });
-    let clock = ManualClock::at(now);
-    let library = Library::<B> { backstage: backstage.clone(), keys, peppers, clock, ids, gate, branch: PhantomData };
-    let endpoint: Box<dyn Endpoint> = Box::new(Server::new(library));
-    Door::new(endpoint, B::PROFILE, key, revoked_key, backstage)
+    let Furnished { server, keys, backstage, clock } = furnish::<B>(gate);
+    Door::new(Box::new(server), B::PROFILE, keys, backstage, clock)
 }
 
 /// One door of each kind, with the name of the product it is ruled like.

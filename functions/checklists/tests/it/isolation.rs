@@ -10,7 +10,7 @@ use checklists::store::Store;
 use furnished::{Furnished, IDS};
 use onepost_core::auth::{Pepper, Peppers};
 use onepost_core::id::Ids;
-use onepost_core::seal;
+use onepost_core::seal::{self, CURSOR_LIFETIME, Purpose};
 use serde_json::{Value, json};
 
 /// Every argument that takes an id: the tool, the argument, the kind of id, and what else the tool needs.
@@ -123,8 +123,10 @@ async fn cursors_of_others_and_changed_ones_are_no_cursors() {
     }
     // Nobody can seal these, and they are refused all the same.
     let (peppers, ids, now) = (Peppers::new(Pepper::new("1", [7; 32]), None), Ids::default(), stage.world.now());
-    let sealed =
-        |org: &str, list: &str, at, place: &str| seal::seal(&peppers, &ids, &stage.world.desk.org(org), list, at, place.as_bytes());
+    let sealed = |org: &str, list: &str, at: jiff::Timestamp, place: &str| {
+        let org = stage.world.desk.org(org);
+        seal::seal(&peppers, &ids, Purpose::Cursor(&org), list, at + CURSOR_LIFETIME, place.as_bytes())
+    };
     let place = stage.a.one_of('a');
     for list in ["list_runs", "list_templates", "list_members", "get_asset", "LIST_ASSETS", "list_assets ", ""] {
         cursors.push((format!("of {list:?}"), sealed(&stage.b.org, list, now, &place)));
@@ -152,7 +154,8 @@ async fn a_place_in_another_list_leads_into_ones_own() {
         stage.a.ids.iter().map(|(_, id)| id.clone()).chain(["".into(), "#".into(), "zzz".into(), stage.a.org.clone()]).collect();
     let own: Vec<&String> = stage.b.ids.iter().map(|(_, id)| id).collect();
     for place in places.iter().filter(|place| !place.is_empty()) {
-        let cursor = seal::seal(&peppers, &ids, &org, "list_assets", stage.world.now(), place.as_bytes());
+        let cursor =
+            seal::seal(&peppers, &ids, Purpose::Cursor(&org), "list_assets", stage.world.now() + CURSOR_LIFETIME, place.as_bytes());
         let answer = stage.ask("list_assets", json!({ "cursor": cursor })).await;
         stage.says_nothing_of_a(&answer);
         let page: Value = serde_json::from_str(answer.split_once(' ').unwrap().1).unwrap();

@@ -9,6 +9,8 @@ mod pepper;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
+use crate::error::ToolError;
+
 pub use key::{Admission, KeyDigest, KeyDigests, KeyFormat, KeyRecord, MintedKey, PlainKey};
 pub use pepper::{Pepper, Peppers, Verified};
 
@@ -70,8 +72,22 @@ impl KeyCaller {
 pub enum Unauthenticated {
     /// No key, or none that is valid. Missing, malformed, unknown, revoked and expired look the same to the caller.
     Refused,
+    /// The caller, or all callers of its organisation, make more calls than they may. In so many seconds there is room.
+    TooManyCalls {
+        /// Seconds.
+        retry_after: u32,
+    },
     /// The key could not be looked up; the text is for the log. The caller is told to try again.
     Unavailable(String),
+}
+
+/// Why a caller may not use a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Denied {
+    /// The credential can never have the right: the tool refuses.
+    Refused(ToolError),
+    /// The credential is a token that its owner can exchange for one with the right: 403 and a challenge that names it.
+    Challenged,
 }
 
 /// The token of the one `Authorization: Bearer` header. The scheme's case and blanks around the token are free; a

@@ -1,6 +1,7 @@
 //! The tools of a product: what is advertised, and what is checked against exactly that.
 
 mod check;
+mod raw;
 mod schema;
 mod shape;
 mod tool;
@@ -11,11 +12,15 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 pub use check::{Nulls, Violation};
+pub use raw::{RawTool, Showing, Shown};
 pub use tool::{Call, Hints, Image, Reply, Tool, ToolSpec, Unknown};
 
 use crate::error::ToolError;
-use crate::mcp::{Product, Version};
+use crate::mcp::param_headers::{self, ParamHeader};
+use crate::mcp::{Product, Refusals, Version};
+use raw::Raw;
 use shape::Shape;
+pub(crate) use tool::{Complete, Rendered};
 use tool::{Erased, Typed};
 
 /// The tools of one product, in the order they are advertised, with the bytes of the list built once per version.
@@ -28,8 +33,11 @@ pub struct Catalog<P: Product> {
 struct Entry<P: Product> {
     spec: &'static ToolSpec,
     input: Value,
-    output: Value,
-    shape: Shape,
+    /// A raw tool promises nothing of its results.
+    output: Option<Value>,
+    /// A raw tool takes what comes.
+    shape: Option<Shape>,
+    param_headers: Vec<ParamHeader>,
     tool: Box<dyn Erased<P>>,
 }
 
@@ -55,7 +63,10 @@ impl<P: Product> Catalog<P> {
         let spec = &T::SPEC;
         let refuse = |reason: String| -> ! { panic!("tool {}: {reason}", spec.name) };
         let input = schema::of_arguments::<T::Args>(spec.unknown).unwrap_or_else(|reason| refuse(reason));
-        let output = schema::of_result::<T::Output>().unwrap_or_else(|reason| refuse(reason));
+        let mut output = schema::of_result::<T::Output>().unwrap_or_else(|reason| refuse(reason));
+        if P::PROFILE.refusals == Refusals::Structured {
+            schema::admit_refusals(&mut output).unwrap_or_else(|reason| refuse(reason));
+        }
         let shape = Shape::compile(&input).unwrap_or_else(|reason| refuse(reason));
         if !is_name(spec.name) {
             refuse("the name must be lower-case letters, digits and _, at most 36 of them".into());
@@ -63,11 +74,27 @@ impl<P: Product> Catalog<P> {
         if spec.narrowed_by.is_some_and(|argument| input["properties"].get(argument).is_none()) {
             refuse("narrowed_by names no argument".into());
         }
-        if self.by_name.insert(spec.name, self.entries.len()).is_some() {
-            refuse("the name is taken".into());
-        }
-        self.entries.push(Entry { spec, input, output, shape, tool: Box::new(Typed::<T>::new()) });
+        let tool = Box::new(Typed::<T>::new());
+        self.add(Entry { spec, input, output: Some(output), shape: Some(shape), param_headers: Vec::new(), tool });
         self
+    }
+
+    /// Adds a tool whose schema and content are written by hand.
+    ///
+    /// # Panics
+    /// At start, never on a call: when the name is taken.
+    #[must_use]
+    pub fn with_raw(mut self, tool: impl RawTool<P>) -> Self {
+        let (spec, input) = (tool.spec(), tool.input_schema());
+        let param_headers = param_headers::of_schema(&input);
+        self.add(Entry { spec, input, output: None, shape: None, param_headers, tool: Box::new(Raw(tool)) });
+        self
+    }
+
+    fn add(&mut self, entry: Entry<P>) {
+        let name = entry.spec.name;
+        assert!(self.by_name.insert(name, self.entries.len()).is_none(), "tool {name}: the name is taken");
+        self.entries.push(entry);
     }
 
     /// Builds the lists, once all tools are there.
@@ -89,8 +116,8 @@ impl<P: Product> Catalog<P> {
     }
 
     /// The description of every tool: what it is, what it takes, what it answers.
-    pub fn specs(&self) -> impl Iterator<Item = (&'static ToolSpec, &Value, &Value)> {
-        self.entries.iter().map(|entry| (entry.spec, &entry.input, &entry.output))
+    pub fn specs(&self) -> impl Iterator<Item = (&'static ToolSpec, &Value, Option<&Value>)> {
+        self.entries.iter().map(|entry| (entry.spec, &entry.input, entry.output.as_ref()))
     }
 
     /// Finds a tool. Names match exactly.
@@ -115,17 +142,24 @@ impl<'c, P: Product> Found<'c, P> {
         self.entry.spec
     }
 
+    pub(crate) fn param_headers(&self) -> &'c [ParamHeader] {
+        &self.entry.param_headers
+    }
+
     /// Coerces the arguments and checks them against the advertised schema: all faults at once.
     pub(crate) fn check(self, arguments: Map<String, Value>) -> Result<Ready<'c, P>, Vec<Violation>> {
         let spec = self.entry.spec;
-        let arguments = check::arguments(&self.entry.shape, arguments, spec.nulls)?;
+        let arguments = match &self.entry.shape {
+            Some(shape) => check::arguments(shape, arguments, spec.nulls)?,
+            None => Value::Object(arguments),
+        };
         Ok(Ready { entry: self.entry, arguments })
     }
 }
 
 impl<P: Product> Ready<'_, P> {
     /// Runs the tool.
-    pub(crate) async fn run(self, product: &P, call: Call<'_, P::Caller>) -> Result<tool::Rendered, ToolError> {
+    pub(crate) async fn run(self, product: &P, call: Call<'_, P::Caller>) -> Result<Rendered, ToolError> {
         self.entry.tool.call(product, call, self.arguments).await
     }
 }
@@ -148,8 +182,8 @@ fn advertised<P: Product>(entry: &Entry<P>, version: Version) -> Value {
     tool.insert("title".into(), json!(title));
     tool.insert("description".into(), json!(description));
     tool.insert("inputSchema".into(), entry.input.clone());
-    if version.has_output_schemas() {
-        tool.insert("outputSchema".into(), entry.output.clone());
+    if let Some(output) = entry.output.as_ref().filter(|_| version.has_output_schemas()) {
+        tool.insert("outputSchema".into(), output.clone());
     }
     if version.has_annotations() {
         tool.insert("annotations".into(), hints.advertised(title));

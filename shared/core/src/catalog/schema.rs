@@ -23,6 +23,37 @@ pub(super) fn of_result<T: JsonSchema>() -> Result<Value, String> {
     normal::<T>(false).map(Value::Object)
 }
 
+/// Opens the schema of a result to the refusals of the tool: nothing is required any more, and no property may forbid
+/// what an error says under the same name.
+pub(super) fn admit_refusals(schema: &mut Value) -> Result<(), String> {
+    const OF_AN_ERROR: [(&str, &str); 9] = [
+        ("type", "string"),
+        ("title", "string"),
+        ("status", "integer"),
+        ("detail", "string"),
+        ("code", "string"),
+        ("message", "string"),
+        ("request_id", "string"),
+        ("retry_after", "integer"),
+        ("details", "of any type"),
+    ];
+    let Value::Object(root) = schema else {
+        return Err("the schema is no object".into());
+    };
+    root.shift_remove("required");
+    for (name, kind) in OF_AN_ERROR {
+        let property = root.get("properties").and_then(|properties| properties.get(name));
+        let narrower = ["enum", "pattern", "minimum", "maximum", "maxLength"];
+        let admits = |property: &Value| {
+            property.get("type").is_none_or(|own| own == kind) && narrower.iter().all(|keyword| property.get(keyword).is_none())
+        };
+        if property.is_some_and(|property| !admits(property)) {
+            return Err(format!("{name} in the result stands against {name} in an error"));
+        }
+    }
+    Ok(())
+}
+
 fn normal<T: JsonSchema>(arguments: bool) -> Result<Map<String, Value>, String> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;

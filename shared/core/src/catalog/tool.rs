@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::check::Nulls;
 use crate::error::ToolError;
-use crate::mcp::{Client, Product};
+use crate::mcp::{Ask, Client, Level, Notices, Product};
 
 /// One tool. The schema that clients see is derived from `Args` and `Output`; it is written nowhere else.
 pub trait Tool: Sized + Send + Sync + 'static {
@@ -51,6 +51,10 @@ pub struct ToolSpec {
     pub nulls: Nulls,
     /// The argument that makes a too large answer smaller, if there is one.
     pub narrowed_by: Option<&'static str>,
+    /// The right that a caller must have ([`Product::authorise`]).
+    pub scope: Option<&'static str>,
+    /// Whether it may ask a person for something before it goes on ([`Reply::ask`]).
+    pub asks: bool,
 }
 
 impl ToolSpec {
@@ -64,6 +68,8 @@ impl ToolSpec {
         unknown: Unknown::Refuse,
         nulls: Nulls::Absent,
         narrowed_by: None,
+        scope: None,
+        asks: false,
     };
 }
 
@@ -119,16 +125,35 @@ pub struct Call<'a, C> {
     pub request_id: &'a str,
     /// When the call came in. One call sees one time.
     pub now: Timestamp,
-    /// What the client said of itself.
+    /// What the client said of itself, and what it brought along.
     pub client: &'a Client,
+    notices: &'a Notices,
 }
 
-/// A tool's answer.
+impl<'a, C> Call<'a, C> {
+    pub(crate) fn new(caller: &'a C, request_id: &'a str, now: Timestamp, client: &'a Client, notices: &'a Notices) -> Self {
+        Self { caller, request_id, now, client, notices }
+    }
+
+    /// Tells the client how far the call is, if it asked to be told.
+    pub fn progress(&self, progress: f64, total: f64) {
+        self.notices.progress(self.client, progress, total);
+    }
+
+    /// Tells the client something beside the result, if it wants messages that severe.
+    pub fn log(&self, level: Level, data: &Value) {
+        self.notices.log(self.client, level, data);
+    }
+}
+
+/// A tool's answer: a value, or a question to a person.
 #[derive(Debug)]
-pub struct Reply<T> {
-    value: T,
-    images: Vec<Image>,
-    meta: Map<String, Value>,
+pub struct Reply<T>(Told<T>);
+
+#[derive(Debug)]
+enum Told<T> {
+    Value { value: T, images: Vec<Image>, meta: Map<String, Value> },
+    Ask { ask: Ask, otherwise: Option<Box<Result<Reply<T>, ToolError>>> },
 }
 
 /// A picture beside the answer.
@@ -142,38 +167,76 @@ pub struct Image {
 
 impl<T> From<T> for Reply<T> {
     fn from(value: T) -> Self {
-        Self { value, images: Vec::new(), meta: Map::new() }
+        Self(Told::Value { value, images: Vec::new(), meta: Map::new() })
     }
 }
 
 impl<T> Reply<T> {
-    /// Adds a picture after the text.
+    /// Asks a person before the tool goes on. A client that cannot ask is told what it lacks.
+    pub fn ask(ask: Ask) -> Self {
+        Self(Told::Ask { ask, otherwise: None })
+    }
+
+    /// Asks a person before the tool goes on; a client that cannot ask gets `otherwise`.
+    pub fn ask_or(ask: Ask, otherwise: Result<Reply<T>, ToolError>) -> Self {
+        Self(Told::Ask { ask, otherwise: Some(Box::new(otherwise)) })
+    }
+
+    /// Adds a picture after the text. A question has none.
     #[must_use]
     pub fn with_image(mut self, image: Image) -> Self {
-        self.images.push(image);
+        if let Told::Value { images, .. } = &mut self.0 {
+            images.push(image);
+        }
         self
     }
 
-    /// Adds a member of the result's `_meta`.
+    /// Adds a member of the result's `_meta`. A question has none.
     #[must_use]
     pub fn with_meta(mut self, key: &str, value: Value) -> Self {
-        self.meta.insert(key.into(), value);
+        if let Told::Value { meta, .. } = &mut self.0 {
+            meta.insert(key.into(), value);
+        }
         self
     }
+}
+
+impl<T: Serialize> Reply<T> {
+    /// Forgets the type, and decides whether this client is asked.
+    fn rendered(self, client: &Client) -> Result<Rendered, ToolError> {
+        match self.0 {
+            Told::Value { value, images, meta } => {
+                let value = serde_json::value::to_raw_value(&value).map_err(ToolError::internal)?;
+                Ok(Rendered::Complete(Complete { value: Some(value), images, raw: Vec::new(), meta }))
+            }
+            Told::Ask { ask, otherwise: Some(otherwise) } if !ask.suits(client) => otherwise.and_then(|reply| reply.rendered(client)),
+            Told::Ask { ask, .. } => Ok(Rendered::Ask(ask)),
+        }
+    }
+}
+
+/// What came of a tool, its types forgotten.
+pub(crate) enum Rendered {
+    Complete(Complete),
+    Ask(Ask),
 }
 
 /// An answer whose value is JSON already.
-pub(crate) struct Rendered {
-    pub(crate) value: Box<RawValue>,
+#[derive(Default)]
+pub(crate) struct Complete {
+    /// Told as text and as a value.
+    pub(crate) value: Option<Box<RawValue>>,
     pub(crate) images: Vec<Image>,
+    /// Content that is written as it is.
+    pub(crate) raw: Vec<Value>,
     pub(crate) meta: Map<String, Value>,
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = Result<Rendered, ToolError>> + Send + 'a>>;
+pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Result<Rendered, ToolError>> + Send + 'a>>;
 
 /// A tool whose types are forgotten, so that tools stand in one list.
 pub(super) trait Erased<P: Product>: Send + Sync {
-    fn call<'a>(&self, product: &'a P, call: Call<'a, P::Caller>, arguments: Value) -> Running<'a>;
+    fn call<'a>(&'a self, product: &'a P, call: Call<'a, P::Caller>, arguments: Value) -> Running<'a>;
 }
 
 pub(super) struct Typed<T>(PhantomData<fn() -> T>);
@@ -185,14 +248,13 @@ impl<T> Typed<T> {
 }
 
 impl<T: Tool> Erased<T::Product> for Typed<T> {
-    fn call<'a>(&self, product: &'a T::Product, call: Call<'a, <T::Product as Product>::Caller>, arguments: Value) -> Running<'a> {
+    fn call<'a>(&'a self, product: &'a T::Product, call: Call<'a, <T::Product as Product>::Caller>, arguments: Value) -> Running<'a> {
         Box::pin(async move {
             // The error itself may quote an argument, and this goes to the log.
             let args = serde_json::from_value(arguments)
                 .map_err(|_| ToolError::internal(format!("{}: the schema let through what the type refuses", T::SPEC.name)))?;
-            let Reply { value, images, meta } = T::call(product, call, args).await?;
-            let value = serde_json::value::to_raw_value(&value).map_err(ToolError::internal)?;
-            Ok(Rendered { value, images, meta })
+            let client = call.client;
+            T::call(product, call, args).await?.rendered(client)
         })
     }
 }

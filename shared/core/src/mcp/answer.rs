@@ -1,12 +1,13 @@
 //! Results, written in the form of the version that asked.
 
-use http::StatusCode;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::{Profile, Version};
-use crate::catalog::Image;
+use crate::catalog::Complete;
 use crate::http::{Response, json_response};
 use crate::jsonrpc::{Error, Id};
 
@@ -39,15 +40,22 @@ struct Framed<T> {
     meta: Map<String, Value>,
 }
 
-fn framed<T: Serialize>(profile: &Profile, version: Version, body: T, cacheable: bool, mut meta: Map<String, Value>) -> Box<RawValue> {
+fn framed<T: Serialize>(
+    profile: &Profile,
+    version: Version,
+    body: T,
+    result_type: &'static str,
+    cacheable: bool,
+    mut meta: Map<String, Value>,
+) -> Box<RawValue> {
     let modern = version.is_modern();
     if modern {
         meta.insert("io.modelcontextprotocol/serverInfo".into(), server_info(profile));
     }
     let framed = Framed {
         body,
-        modern: modern.then_some(Modern { result_type: "complete" }),
-        // The list is the same for every caller, so a shared cache may keep it.
+        modern: modern.then_some(Modern { result_type }),
+        // The same for every caller, so a shared cache may keep it.
         cacheable: (modern && cacheable).then_some(Cacheable { ttl_ms: profile.list_ttl_ms, cache_scope: "public" }),
         meta,
     };
@@ -58,23 +66,42 @@ fn server_info(profile: &Profile) -> Value {
     json!({ "name": profile.name, "title": profile.title, "version": profile.version })
 }
 
-/// The result of `initialize`.
-pub(super) fn initialized(profile: &Profile, version: Version) -> Box<RawValue> {
-    let mut body = json!({ "protocolVersion": version.as_str(), "capabilities": { "tools": {} }, "serverInfo": server_info(profile) });
-    if let Some(instructions) = profile.instructions {
-        body["instructions"] = json!(instructions);
-    }
-    framed(profile, version, body, false, Map::new())
+/// A result that is complete.
+pub(super) fn result(profile: &Profile, version: Version, body: impl Serialize, cacheable: bool) -> Box<RawValue> {
+    framed(profile, version, body, "complete", cacheable, Map::new())
+}
+
+/// A question to a person, with the call to be repeated.
+pub(super) fn asked(profile: &Profile, version: Version, body: Value) -> Box<RawValue> {
+    framed(profile, version, body, "input_required", false, Map::new())
+}
+
+/// The result of `initialize`. `more` is what the server has beside tools.
+pub(super) fn initialized(profile: &Profile, version: Version, more: Map<String, Value>) -> Box<RawValue> {
+    let body = json!({ "protocolVersion": version.as_str(), "capabilities": capabilities(more), "serverInfo": server_info(profile) });
+    result(profile, version, instructed(profile, body), false)
 }
 
 /// The result of `server/discover`.
-pub(super) fn discovered(profile: &Profile, version: Version) -> Box<RawValue> {
+pub(super) fn discovered(profile: &Profile, version: Version, more: Map<String, Value>) -> Box<RawValue> {
     let supported: Vec<&str> = profile.all_versions().map(Version::as_str).collect();
-    let mut body = json!({ "supportedVersions": supported, "capabilities": { "tools": {} } });
+    let body = json!({ "supportedVersions": supported, "capabilities": capabilities(more) });
+    result(profile, version, instructed(profile, body), true)
+}
+
+fn capabilities(more: Map<String, Value>) -> Value {
+    let mut capabilities = json!({ "tools": {} });
+    for (name, capability) in more {
+        capabilities[name] = capability;
+    }
+    capabilities
+}
+
+fn instructed(profile: &Profile, mut body: Value) -> Value {
     if let Some(instructions) = profile.instructions {
         body["instructions"] = json!(instructions);
     }
-    framed(profile, version, body, true, Map::new())
+    body
 }
 
 /// The result of `tools/list`.
@@ -83,12 +110,7 @@ pub(super) fn listed(profile: &Profile, version: Version, tools: &RawValue) -> B
     struct List<'a> {
         tools: &'a RawValue,
     }
-    framed(profile, version, List { tools }, true, Map::new())
-}
-
-/// The empty result of `ping`.
-pub(super) fn empty(profile: &Profile, version: Version) -> Box<RawValue> {
-    framed(profile, version, json!({}), false, Map::new())
+    result(profile, version, List { tools }, true)
 }
 
 #[derive(Serialize)]
@@ -102,6 +124,8 @@ enum Content<'a> {
         #[serde(rename = "mimeType")]
         mime_type: &'a str,
     },
+    #[serde(untagged)]
+    Raw(&'a Value),
 }
 
 #[derive(Serialize)]
@@ -113,18 +137,21 @@ struct Called<'a> {
     is_error: bool,
 }
 
-/// The result of a tool: the same JSON as text and as a value.
-pub(super) fn called(profile: &Profile, version: Version, value: &RawValue, images: &[Image], meta: Map<String, Value>) -> Box<RawValue> {
+/// The result of a tool: the same JSON as text and as a value, and what else it shows.
+pub(super) fn called(profile: &Profile, version: Version, complete: Complete) -> Box<RawValue> {
+    let Complete { value, images, raw, meta } = complete;
+    let value = value.as_deref();
+    let text = value.map(|value| Content::Text { text: value.get() });
     let pictures = images.iter().map(|image| Content::Image { data: &image.base64, mime_type: image.mime_type });
-    let content = std::iter::once(Content::Text { text: value.get() }).chain(pictures).collect();
-    framed(profile, version, Called { content, structured: Some(value), is_error: false }, false, meta)
+    let content = text.into_iter().chain(pictures).chain(raw.iter().map(Content::Raw)).collect();
+    framed(profile, version, Called { content, structured: value, is_error: false }, "complete", false, meta)
 }
 
-/// The refusal of a tool, as text alone: its shape is not the one that the tool's output schema promises.
-pub(super) fn refused(profile: &Profile, version: Version, error: &Value) -> Box<RawValue> {
-    let text = error.to_string();
-    let body = Called { content: vec![Content::Text { text: &text }], structured: None, is_error: true };
-    framed(profile, version, body, false, Map::new())
+/// The refusal of a tool: as text, and as a value only where the tool's output schema admits its shape.
+pub(super) fn refused(profile: &Profile, version: Version, error: &Value, structured: bool) -> Box<RawValue> {
+    let value = serde_json::value::to_raw_value(error).expect("an error is plain JSON");
+    let body = Called { content: vec![Content::Text { text: value.get() }], structured: structured.then_some(&*value), is_error: true };
+    result(profile, version, body, false)
 }
 
 #[derive(Serialize)]
@@ -159,6 +186,21 @@ pub(super) fn failure(id: Option<&Id>, error: &Error, modern: bool) -> String {
 pub(super) fn accepted() -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
+
+/// Whether the client takes an event stream. Without an `Accept` it is not asked for.
+pub(super) fn takes_event_stream(headers: &HeaderMap) -> bool {
+    let accepts = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("text/event-stream"));
+    headers.get_all(ACCEPT).iter().any(accepts)
+}
+
+/// A whole event stream in one body: the notices and, last, the answer.
+pub(super) fn event_stream(notices: &[String], body: &str) -> Response {
+    let events = notices.iter().map(String::as_str).chain([body]);
+    let stream: String = events.map(|message| format!("event: message\ndata: {message}\n\n")).collect();
+    let mut response = Response::new(stream.into());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response
 }
 

@@ -2,11 +2,21 @@
 //!
 //! Up to 2025-11-25 (**legacy**) a client opens with `initialize` and afterwards names the version in a header; nothing
 //! is kept between requests, so every method works without it. From 2026-07-28 (**modern**) each request carries the
-//! version and the client's capabilities in `params._meta`, and there is no handshake. `era` tells which rules a
-//! request is served by, `server` serves it, `answer` writes the result in that version's form.
+//! version and the client's capabilities in `params._meta`, and there is no handshake.
+//!
+//! `server` lets a request in, `exchange` reads its body as messages, `era` tells which rules each is served by, `call`
+//! runs a tool, `answer` writes the result in that version's form. `input` asks a person in between, `notices` keeps what
+//! a call has to tell beside its result, `methods` is the door for servers that have more than tools.
 
 mod answer;
+mod call;
+mod client;
 mod era;
+mod exchange;
+mod input;
+mod methods;
+mod notices;
+pub(crate) mod param_headers;
 mod profile;
 mod record;
 mod server;
@@ -16,16 +26,21 @@ use std::future::Future;
 
 use http::HeaderMap;
 use jiff::Timestamp;
-use serde_json::{Map, Value};
 
-pub use profile::{Faults, Profile, Reported};
+pub use client::Client;
+pub use exchange::Session;
+pub use input::{Answers, Ask, Input, Said};
+pub use methods::{Answer, Answering, Methods};
+pub use notices::{Level, Notices};
+pub use profile::{Faults, Profile, Refusals, Reported};
 pub use record::{Outcome, Record, RequestId};
-pub use server::Server;
+pub use server::{Lines, Server};
 pub use version::Version;
 
-use crate::auth::Unauthenticated;
+use crate::auth::{Denied, Peppers, Unauthenticated};
 use crate::catalog::Catalog;
 use crate::clock::Clock;
+use crate::error::ToolError;
 use crate::http::Gate;
 use crate::id::Ids;
 
@@ -43,17 +58,34 @@ pub trait Product: Send + Sync + Sized + 'static {
     /// Finds out who calls. Runs before the body is parsed.
     fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> impl Future<Output = Result<Self::Caller, Unauthenticated>> + Send;
 
+    /// Whether the caller has the right that a tool asks for ([`crate::catalog::ToolSpec::scope`]). A product whose
+    /// tools ask for rights must say who has them: unless it does, nobody has any.
+    fn authorise(&self, _caller: &Self::Caller, scope: &'static str) -> Result<(), Denied> {
+        Err(Denied::Refused(ToolError::forbidden(format!("This needs the right {scope}, which your credential does not have."))))
+    }
+
+    /// Names the caller among all callers, for what is sealed for them alone.
+    fn principal(caller: &Self::Caller) -> String;
+
     /// What the log may say of a caller.
     fn audit(caller: &Self::Caller) -> Audit;
 
     /// What is let in before anybody is asked who they are.
     fn gate(&self) -> &Gate;
 
+    /// What sealed texts are sealed under.
+    fn peppers(&self) -> &Peppers;
+
     /// The time.
     fn clock(&self) -> &dyn Clock;
 
     /// Where ids come from.
     fn ids(&self) -> &Ids;
+
+    /// What it has beyond tools.
+    fn methods(&self) -> Option<&dyn Methods<Self>> {
+        None
+    }
 }
 
 /// What the log may say of a caller: no name, no secret.
@@ -63,11 +95,4 @@ pub struct Audit {
     pub org: String,
     /// The public id of the key.
     pub key: String,
-}
-
-/// What a client said of itself in this request.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Client {
-    /// Its capabilities; empty in the legacy era, where a stateless server cannot know them.
-    pub capabilities: Map<String, Value>,
 }

@@ -29,6 +29,8 @@ pub struct Profile {
     pub list_ttl_ms: u64,
     /// How tool errors are written.
     pub dialect: Dialect,
+    /// Where tool errors are written.
+    pub refusals: Refusals,
     /// How an unknown tool and arguments that the schema refuses are reported.
     pub faults: Faults,
     /// The keys that open it.
@@ -44,6 +46,16 @@ pub struct Faults {
     pub unknown_tool: Reported,
     /// Arguments that the advertised schema refuses.
     pub arguments: Reported,
+}
+
+/// Where the refusal of a tool stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusals {
+    /// In the text alone.
+    Text,
+    /// In the text and as `structuredContent`. Clients check that against the tool's output schema, so that schema
+    /// requires nothing then, and nothing in it may stand against the members of an error.
+    Structured,
 }
 
 /// One of the two ways to report a fault.

@@ -64,7 +64,7 @@ fn the_caller_is_a_hash_and_the_public_part_of_the_key() {
     let door = open::<LikeChecklists>();
     let record = door.call(Era::Legacy, "count_books", json!({})).record;
     let caller = record.caller.unwrap();
-    assert_eq!((caller.org.len(), caller.key.as_str()), (8, &door.key["lib_live_".len()..][..12]));
+    assert_eq!((caller.org.len(), caller.key.as_str()), (8, &door.keys.good["lib_live_".len()..][..12]));
     assert!(!ORG.contains(&caller.org));
     assert_eq!(door.post().header("content-type", "x/y").send().record.caller.unwrap(), caller, "known before the body is looked at");
     assert_eq!(door.post().header("authorization", "Bearer x").send().record.caller, None);
@@ -115,7 +115,7 @@ fn with_canaries(door: &Door) -> Vec<Answer> {
 #[test]
 fn no_argument_no_key_and_no_secret_is_in_the_log() {
     for (kind, door) in every_kind() {
-        let secret = &door.key["lib_live_".len() + 12..];
+        let secret = &door.keys.good["lib_live_".len() + 12..];
         for answer in with_canaries(&door) {
             let record = format!("{:?}", answer.record);
             for word in ["canary", secret, ORG, CREATOR] {
@@ -128,9 +128,14 @@ fn no_argument_no_key_and_no_secret_is_in_the_log() {
 #[test]
 fn no_answer_of_a_refusal_repeats_the_key() {
     for (kind, door) in every_kind() {
-        for request in [door.post().body("{"), door.post().uri("/x"), door.post().header("authorization", &format!("Basic {}", door.key))] {
+        for request in
+            [door.post().body("{"), door.post().uri("/x"), door.post().header("authorization", &format!("Basic {}", door.keys.good))]
+        {
             let answer = request.send();
-            assert!(!answer.text().contains(&door.key[9..]) && !format!("{:?}", answer.headers).contains(&door.key[9..]), "{kind}");
+            assert!(
+                !answer.text().contains(&door.keys.good[9..]) && !format!("{:?}", answer.headers).contains(&door.keys.good[9..]),
+                "{kind}"
+            );
         }
     }
 }

@@ -67,16 +67,16 @@ fn one_trailing_slash_and_a_query_string_are_served_directly() {
 fn without_a_valid_key_the_answer_is_401_in_plain_text_with_a_challenge() {
     for (kind, door) in every_kind() {
         let stranger = door.profile.keys.mint(&Ids::default());
-        let mistyped = door.key.chars().rev().collect::<String>();
+        let mistyped = door.keys.good.chars().rev().collect::<String>();
         let forms = [
             list(&door).without("authorization"),
             list(&door).header("authorization", ""),
-            list(&door).header("authorization", &door.key),
-            list(&door).header("authorization", &format!("Basic {}", door.key)),
+            list(&door).header("authorization", &door.keys.good),
+            list(&door).header("authorization", &format!("Basic {}", door.keys.good)),
             list(&door).header("authorization", &format!("Bearer {}", stranger.reveal())),
             list(&door).header("authorization", &format!("Bearer {mistyped}")),
             list(&door).header("authorization", "Bearer other_live_0000000000000000000000000000000000000000"),
-            list(&door).header("authorization", &format!("Bearer {}", door.revoked_key)),
+            list(&door).header("authorization", &format!("Bearer {}", door.keys.revoked)),
             list(&door).header_bytes("authorization", b"Bearer \xff\xfe"),
         ];
         let answers: Vec<Answer> = forms.into_iter().map(Draft::send).collect();
@@ -101,7 +101,7 @@ fn the_challenge_of_a_product_with_sign_in_names_its_metadata() {
 #[test]
 fn blanks_and_case_around_the_key_are_free_and_a_second_key_is_none() {
     let door = open::<LikeChecklists>();
-    let key = &door.key;
+    let key = &door.keys.good;
     for value in [format!("Bearer  {key}"), format!("Bearer {key} "), format!("bearer {key}"), format!("BEARER\t{key}")] {
         assert_eq!(list(&door).header("authorization", &value).send().status, 200, "{value:?}");
     }
