@@ -30,7 +30,7 @@ use onepost_core::mcp::{Audit, Faults, Product, Profile, Refusals, Reported, Ser
 use tokio::sync::Notify;
 
 use client::Door;
-pub use tools::{CAUSE, LAST_WORDS, SERIAL};
+pub use tools::{CAUSE, LAST_WORDS, SERIAL, TIME_TO_PAY};
 
 /// The organisation that the key of every door stands for. It must never be seen in a log.
 pub const ORG: &str = "org-11111111-2222-4333-8444-555555555555";
@@ -89,7 +89,7 @@ const RENT: Profile = Profile {
     ..CHECKLISTS
 };
 
-const VIEWER: Profile = Profile { dialect: Dialect::CodeAndMessage, refusals: Refusals::Text, ..RENT };
+const VIEWER: Profile = Profile { dialect: Dialect::CodeAndMessage, refusals: Refusals::Text, challenge: "Bearer", ..RENT };
 
 /// A branch of the library: a type that stands for a profile.
 pub trait Branch: Send + Sync + 'static {
