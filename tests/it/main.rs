@@ -4,5 +4,6 @@
 
 mod admin;
 mod first_call;
+mod plain_http;
 mod rust_client;
 mod stack;

@@ -114,7 +114,9 @@ pub fn check_body(headers: &HeaderMap, body: &[u8], limit: usize) -> Result<(), 
     if !is_json(headers) {
         return Err(Rejection::NotJson);
     }
-    let identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    // Gateways join repeated headers with commas, so that one value and several mean the same.
+    let identity =
+        |value: &HeaderValue| value.as_bytes().split(|byte| *byte == b',').all(|one| one.trim_ascii().eq_ignore_ascii_case(b"identity"));
     if headers.get_all(CONTENT_ENCODING).iter().any(|value| !identity(value)) {
         return Err(Rejection::Encoded);
     }
@@ -130,7 +132,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     let (Some(only), None) = (all.next(), all.next()) else {
         return false;
     };
-    let Ok(text) = only.to_str() else {
+    // A comma is how gateways join repeated headers; no parameter of JSON needs one.
+    let Some(text) = only.to_str().ok().filter(|text| !text.contains(',')) else {
         return false;
     };
     let mut parts = text.split(';').map(str::trim);
@@ -143,7 +146,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn is_local(origin: &str) -> bool {
-    let Some((_, host)) = origin.split_once("://") else {
+    let Some(host) = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) else {
         return false;
     };
     let name = match host.rsplit_once(':') {

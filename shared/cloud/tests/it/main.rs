@@ -1,9 +1,15 @@
-//! The table against an embedded DynamoDB through the real SDK client, with faults on command.
+//! The table against an embedded DynamoDB through the real SDK client, with faults on command, and the Lambda shell with events.
 
 #![allow(clippy::unwrap_used, reason = "tests may, and Clippy sees only the functions marked as tests")]
 
+mod events;
 mod faults;
+mod oracle;
 mod queries;
+mod refusals;
+mod runtime;
+mod situations;
+mod stdio;
 mod units;
 mod writes;
 

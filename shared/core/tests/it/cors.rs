@@ -73,6 +73,8 @@ fn pages_of_this_machine_may_call_an_endpoint_on_this_machine_alone() {
         "http://localhost@evil.example",
         "null",
         "http://localhost:x",
+        "null,http://localhost",
+        "ftp://localhost",
     ] {
         assert_eq!(list(&local).header("origin", origin).send().status, 403, "{origin}");
     }
