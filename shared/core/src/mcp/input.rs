@@ -147,6 +147,7 @@ impl Ask {
     }
 
     /// Lets the client carry what must be known again in the next round, for so long. Keep it small: it travels twice.
+    /// Nothing stops a client from sending it more than once: what must be done once, the store must see to.
     #[must_use]
     pub fn remembering(mut self, state: &impl Serialize, lifetime: SignedDuration) -> Self {
         self.state = Some((serde_json::to_value(state).expect("a state is plain JSON"), lifetime));

@@ -48,9 +48,19 @@ impl Level {
     }
 }
 
+/// How much one call may note, in bytes. What comes later is dropped: a notice is a courtesy, and the answer must still
+/// fit into what the transport carries.
+const MOST_BYTES: usize = 128 * 1024;
+
 /// What one call has noted so far, as whole JSON-RPC notifications.
 #[derive(Debug, Default)]
-pub struct Notices(Mutex<Vec<String>>);
+pub struct Notices(Mutex<Noted>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    messages: Vec<String>,
+    bytes: usize,
+}
 
 impl Notices {
     /// Notes how far a call is, if the client asked to be told.
@@ -69,11 +79,15 @@ impl Notices {
 
     fn note(&self, method: &str, params: &Value) {
         let notice = json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.bytes + notice.len() <= MOST_BYTES {
+            noted.bytes += notice.len();
+            noted.messages.push(notice);
+        }
     }
 
     /// All that was noted, oldest first.
     pub(super) fn into_messages(self) -> Vec<String> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).messages
     }
 }
