@@ -130,7 +130,7 @@ impl Tool for GetAsset {
     const SPEC: ToolSpec = ToolSpec {
         name: "get_asset",
         title: "Get an asset",
-        description: "One asset by its id: name, fields, and how many of its runs can still be completed.",
+        description: "Answers one asset by its id: name, fields, and how many of its runs can still be completed.",
         hints: Hints::READ,
         ..ToolSpec::STRICT
     };
@@ -165,7 +165,7 @@ impl Tool for CreateAsset {
         name: "create_asset",
         title: "Create an asset",
         description: "Adds an asset that runs can be dispatched for, and answers it with its id. The id lives until delete_asset. Every call \
-                      makes another asset, also for a name that exists.",
+                      makes another asset, also for a name that exists, and counts against the plan's assets.",
         hints: Hints::CREATE,
         ..ToolSpec::STRICT
     };
@@ -239,8 +239,8 @@ impl Tool for DeleteAsset {
     const SPEC: ToolSpec = ToolSpec {
         name: "delete_asset",
         title: "Delete an asset",
-        description: "Deletes an asset for good. Refused with asset_has_active_runs while one of its runs is pending or in progress. Runs that \
-                      ended keep their copy of it.",
+        description: "Deletes an asset for good and answers its id. Refused with asset_has_active_runs while one of its runs is pending or in \
+                      progress. Runs that ended keep their copy of it.",
         hints: Hints::REPLACE,
         ..ToolSpec::STRICT
     };

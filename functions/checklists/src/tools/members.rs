@@ -64,7 +64,8 @@ impl Tool for ListMembers {
     const SPEC: ToolSpec = ToolSpec {
         name: "list_members",
         title: "List members",
-        description: "The members of your organisation with their roles (owner, admin, member), and the invitations that are still open.",
+        description: "Answers the members of your organisation with their roles (owner, admin, member), and the invitations that are still \
+                      open. A user_id lives until remove_member.",
         hints: Hints::READ,
         ..ToolSpec::STRICT
     };
@@ -124,8 +125,9 @@ impl Tool for InviteMember {
     const SPEC: ToolSpec = ToolSpec {
         name: "invite_member",
         title: "Invite a member",
-        description: "Sends an e-mail with a link that makes its reader a member; the link works once and for 7 days. Needs the person who made \
-                      this API key to be an owner or admin at this moment. An address that is a member or has an open invitation is refused.",
+        description: "Sends an e-mail with a link that makes its reader a member; the link works once and for 7 days. Answers the invitation, \
+                      which counts against the plan's members. Needs the person who made this API key to be an owner or admin at this \
+                      moment. An address that is a member or has an open invitation is refused.",
         hints: Hints { open_world: true, ..Hints::CREATE },
         ..ToolSpec::STRICT
     };
@@ -231,9 +233,9 @@ impl Tool for RemoveMember {
     const SPEC: ToolSpec = ToolSpec {
         name: "remove_member",
         title: "Remove a member",
-        description: "Takes a member out of your organisation. Needs the person who made this API key to be an owner or admin at this moment; \
-                      only an owner removes an owner, the last owner stays, and nobody removes themself. Keys that the removed person made go \
-                      on working, but can no longer invite or remove.",
+        description: "Takes a member out of your organisation and answers their user_id. Needs the person who made this API key to be an \
+                      owner or admin at this moment; only an owner removes an owner, the last owner stays, and nobody removes themself. \
+                      Keys that the removed person made go on working, but can no longer invite or remove.",
         hints: Hints::REPLACE,
         ..ToolSpec::STRICT
     };

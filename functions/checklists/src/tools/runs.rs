@@ -195,8 +195,8 @@ impl Tool for GetRun {
     const SPEC: ToolSpec = ToolSpec {
         name: "get_run",
         title: "Get a run",
-        description: "One run by its id, as it stands: status, progress, every answer so far with the label of its step, the asset as it was, \
-                      times, score. Each call sees the latest answers, so it serves to watch a run.",
+        description: "Answers one run by its id, as it stands: status, progress, every answer so far with the label of its step, the asset as \
+                      it was, times, score. Each call sees the latest answers, so it serves to watch a run.",
         hints: Hints::READ,
         ..ToolSpec::STRICT
     };
@@ -351,9 +351,9 @@ impl Tool for ListRuns {
     const SPEC: ToolSpec = ToolSpec {
         name: "list_runs",
         title: "List runs",
-        description: "The runs of your organisation, newest first, without their answers; perhaps of one status only. While has_more is true, \
-                      ask again with offset raised by limit. A list of one status may be some moments behind; get_run never is. A large \
-                      offset is slow: narrow by status instead.",
+        description: "Answers the runs of your organisation, newest first, without what was filled in; perhaps of one status only. While \
+                      has_more is true, ask again with offset raised by limit. A list of one status may be some moments behind; get_run \
+                      never is. A large offset is slow: narrow by status instead.",
         hints: Hints::READ,
         narrowed_by: Some("limit"),
         ..ToolSpec::STRICT
@@ -389,8 +389,8 @@ impl Tool for DeleteRun {
     const SPEC: ToolSpec = ToolSpec {
         name: "delete_run",
         title: "Delete a run",
-        description: "Deletes a run for good, with its answers and photos, whatever its status. Its link then says that the run was withdrawn. \
-                      The plan's count of runs this month stays as it is.",
+        description: "Deletes a run for good, with its answers and photos, whatever its status, and answers how many photos went with it. Its \
+                      link then says that the run was withdrawn. The plan's count of runs this month stays as it is.",
         hints: Hints::REPLACE,
         ..ToolSpec::STRICT
     };

@@ -76,7 +76,7 @@ pub struct TemplateOutput {
     id: String,
     /// Its version: 1, and one more with each change.
     v: u32,
-    /// The organisation it belongs to.
+    /// The organisation it belongs to; its id never changes.
     org_id: String,
     /// When it was made, in UTC.
     #[schemars(with = "String")]
@@ -115,8 +115,8 @@ impl Tool for ListTemplates {
     const SPEC: ToolSpec = ToolSpec {
         name: "list_templates",
         title: "List templates",
-        description: "All checklist templates of your organisation (500 at most), newest first, without their sections. get_template answers \
-                      one whole.",
+        description: "Answers all checklist templates of your organisation (500 at most), newest first, without their sections. get_template \
+                      has one whole.",
         hints: Hints::READ,
         ..ToolSpec::STRICT
     };
@@ -137,7 +137,7 @@ impl Tool for GetTemplate {
     const SPEC: ToolSpec = ToolSpec {
         name: "get_template",
         title: "Get a template",
-        description: "One checklist template by its id, whole: its TDL document with sections, steps and ids, beside v, the version.",
+        description: "Answers one checklist template by its id, whole: its TDL document with sections, steps and ids, beside v, the version.",
         hints: Hints::READ,
         ..ToolSpec::STRICT
     };
@@ -209,7 +209,7 @@ impl Tool for CreateTemplate {
         description: "Adds a checklist template and answers it whole, with v = 1 and an id for everything. You write the TDL yourself: nothing \
                       is generated from a description here. A document that does not hold is refused with invalid_template, which lists \
                       every fault at once, each with a JSON pointer and a rule. The id lives until delete_template. Every call makes another \
-                      template.",
+                      template and counts against the plan's templates.",
         hints: Hints::CREATE,
         ..ToolSpec::STRICT
     };
@@ -304,8 +304,8 @@ impl Tool for DeleteTemplate {
     const SPEC: ToolSpec = ToolSpec {
         name: "delete_template",
         title: "Delete a template",
-        description: "Deletes a template for good: no run can be dispatched from it any more. Never refused for runs that exist: they keep the \
-                      version they were dispatched with and can be completed.",
+        description: "Deletes a template for good and answers its id: no run can be dispatched from it any more. Never refused for runs that \
+                      exist: they keep the version they were dispatched with and can be completed.",
         hints: Hints::REPLACE,
         ..ToolSpec::STRICT
     };
