@@ -152,8 +152,8 @@ impl Tool for GetTemplate {
 /// The parts of a template that are written through the tools. Each is checked whole by the rules of TDL.
 #[derive(Deserialize, JsonSchema)]
 pub struct TemplateParts {
-    /// What the checklist is for, as plain text or a little Markdown.
-    #[schemars(length(max = 2000))]
+    /// What the checklist is for, as plain text or a little Markdown. Up to 2,000 characters.
+    // Not as maxLength: local models' grammars refuse repetitions of 2,000 and more. The rules of TDL check it.
     description: Option<String>,
     /// Words to find it by.
     #[schemars(length(max = 20), inner(length(min = 1, max = 40)))]

@@ -45,6 +45,7 @@ pub(super) fn admit_refusals(schema: &mut Value) -> Result<(), String> {
         let property = root.get("properties").and_then(|properties| properties.get(name));
         let narrower = ["enum", "pattern", "minimum", "maximum", "maxLength"];
         let admits = |property: &Value| {
+            let property = or_null(property);
             property.get("type").is_none_or(|own| own == kind) && narrower.iter().all(|keyword| property.get(keyword).is_none())
         };
         if property.is_some_and(|property| !admits(property)) {
@@ -81,11 +82,16 @@ fn described(schema: &Map<String, Value>) -> Result<(), String> {
         if property.get("description").and_then(Value::as_str).is_none_or(str::is_empty) {
             return Err(format!("{name} has no description"));
         }
-        for inner in [Some(property), property.get("items")].into_iter().flatten().filter_map(Value::as_object) {
+        for inner in [Some(or_null(property)), property.get("items")].into_iter().flatten().filter_map(Value::as_object) {
             described(inner).map_err(|reason| format!("{name}: {reason}"))?;
         }
     }
     Ok(())
+}
+
+/// The schema of what stands there, of a value that may also be `null`.
+fn or_null(schema: &Value) -> &Value {
+    schema.pointer("/anyOf/0").unwrap_or(schema)
 }
 
 fn normalise(schema: &mut Value, arguments: bool) -> Result<(), String> {
@@ -112,9 +118,8 @@ fn normalise(schema: &mut Value, arguments: bool) -> Result<(), String> {
             object.entry("maximum").or_insert(json!(most));
         }
     }
-    one_type(object, arguments)?;
     constants_to_enum(object)?;
-    without_null(object, arguments)?;
+    let nullable = without_null(object)?;
     for keyword in ["items", "additionalProperties"] {
         if let Some(inner) = object.get_mut(keyword) {
             normalise(inner, arguments)?;
@@ -122,6 +127,9 @@ fn normalise(schema: &mut Value, arguments: bool) -> Result<(), String> {
     }
     for (name, property) in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         normalise(property, arguments).map_err(|reason| format!("{name}: {reason}"))?;
+    }
+    if nullable && !arguments {
+        admit_null(object);
     }
     Ok(())
 }
@@ -143,26 +151,6 @@ fn mentions(of: &Value, name: &str) -> bool {
     of == name || of.as_array().is_some_and(|names| names.iter().any(|one| one == name))
 }
 
-/// An optional value is a value that may be left out; what `null` means for it is the tool's rule, not its type. In
-/// results `null` is told in the description, since a list of types is refused by some clients.
-fn one_type(object: &mut Map<String, Value>, arguments: bool) -> Result<(), String> {
-    let Some(Value::Array(names)) = object.get("type") else {
-        return Ok(());
-    };
-    let named: Vec<Value> = names.iter().filter(|name| *name != "null").cloned().collect();
-    match <[Value; 1]>::try_from(named) {
-        Ok([_]) if !arguments => {
-            object.shift_remove("type");
-            Ok(())
-        }
-        Ok([one]) => {
-            object.insert("type".into(), one);
-            Ok(())
-        }
-        Err(_) => Err("a value of several types cannot be advertised".into()),
-    }
-}
-
 /// schemars writes an enum whose variants have docs as `oneOf` of constants; clients read `enum`.
 fn constants_to_enum(object: &mut Map<String, Value>) -> Result<(), String> {
     let Some(Value::Array(variants)) = object.shift_remove("oneOf") else {
@@ -181,38 +169,45 @@ fn constants_to_enum(object: &mut Map<String, Value>) -> Result<(), String> {
     Ok(())
 }
 
-/// `anyOf [T, null]`, which is how schemars writes an optional struct or enum, becomes `T`.
-fn without_null(object: &mut Map<String, Value>, arguments: bool) -> Result<(), String> {
-    if let Some(Value::Array(values)) = object.get_mut("enum") {
-        let before = values.len();
-        values.retain(|value| !value.is_null());
-        // A result may well be null, and values of two types cannot be advertised.
-        if !arguments && values.len() < before {
-            object.shift_remove("enum");
-        }
-    }
-    let Some(Value::Array(options)) = object.shift_remove("anyOf") else {
-        return Ok(());
-    };
-    let mut named: Vec<Value> = options.into_iter().filter(|option| option.get("type") != Some(&json!("null"))).collect();
-    let (Some(Value::Object(only)), true) = (named.pop(), named.is_empty()) else {
-        return Err("anyOf is not read by every client".into());
-    };
-    if arguments {
+/// Takes `null` out of a schema, and tells whether it was in. schemars writes an optional value as a list of types, a
+/// value among the others of an enum, or `anyOf [T, null]`.
+///
+/// An optional argument is one that may be left out; what `null` means for it is the tool's rule, not its type.
+fn without_null(object: &mut Map<String, Value>) -> Result<bool, String> {
+    let mut nullable = false;
+    if let Some(Value::Array(options)) = object.shift_remove("anyOf") {
+        let mut named: Vec<Value> = options.into_iter().filter(|option| option.get("type") != Some(&json!("null"))).collect();
+        let (Some(Value::Object(mut only)), true) = (named.pop(), named.is_empty()) else {
+            return Err("anyOf is not read by every client".into());
+        };
+        constants_to_enum(&mut only)?;
         for (keyword, value) in only {
             object.entry(keyword).or_insert(value);
         }
-        normalise_in_place(object, arguments)
-    } else {
-        Ok(())
+        nullable = true;
     }
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    if let Some(Value::Array(names)) = object.get("type") {
+        let named: Vec<Value> = names.iter().filter(|name| *name != "null").cloned().collect();
+        nullable |= named.len() < names.len();
+        let Ok([one]) = <[Value; 1]>::try_from(named) else {
+            return Err("a value of several types cannot be advertised".into());
+        };
+        object.insert("type".into(), one);
+    }
+    Ok(nullable)
 }
 
-fn normalise_in_place(object: &mut Map<String, Value>, arguments: bool) -> Result<(), String> {
-    let mut schema = Value::Object(std::mem::take(object));
-    normalise(&mut schema, arguments)?;
-    if let Value::Object(normal) = schema {
-        *object = normal;
+/// A result that may be `null` says so. A list of types is refused by some clients, two alternatives by none that is
+/// known, in results.
+fn admit_null(object: &mut Map<String, Value>) {
+    let mut value = std::mem::take(object);
+    for keyword in ["title", "description"] {
+        if let Some(text) = value.shift_remove(keyword) {
+            object.insert(keyword.into(), text);
+        }
     }
-    Ok(())
+    object.insert("anyOf".into(), json!([value, { "type": "null" }]));
 }

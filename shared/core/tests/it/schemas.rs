@@ -79,14 +79,28 @@ fn types_are_one_name_and_lists_say_what_they_hold() {
         if values.clone().any(|value| !value.is_string()) {
             return Some("an enum of several types".into());
         }
-        ["format", "anyOf", "oneOf", "allOf", "not", "const"]
-            .iter()
-            .find(|word| schema.get(**word).is_some())
-            .map(|word| (*word).to_owned())
+        ["format", "oneOf", "allOf", "not", "const"].iter().find(|word| schema.get(**word).is_some()).map(|word| (*word).to_owned())
     });
     assert!(report.is_empty(), "{report}");
     let untyped = found(&["inputSchema"], |schema| schema.get("type").is_none().then(|| "no type".into()));
     assert!(untyped.is_empty(), "{untyped}");
+}
+
+/// A list of types is refused by some clients, and no type at all by strict ones.
+#[test]
+fn a_result_that_may_be_null_is_one_type_or_null() {
+    let others = found(&BOTH, |schema| {
+        let options = schema.get("anyOf")?.as_array()?;
+        let is_one_or_null = options.len() == 2 && options[0]["type"].is_string() && options[1] == json!({ "type": "null" });
+        (!is_one_or_null).then(|| format!("{options:?}"))
+    });
+    assert!(others.is_empty(), "{others}");
+    let in_arguments = found(&["inputSchema"], |schema| schema.get("anyOf").map(ToString::to_string));
+    assert!(in_arguments.is_empty(), "{in_arguments}");
+    let entry = &tools()[0]["outputSchema"]["properties"]["books"]["items"];
+    assert_eq!(entry["properties"]["reader"]["anyOf"], json!([{ "type": "string" }, { "type": "null" }]));
+    assert_eq!(entry["properties"]["shelf"]["anyOf"][0], json!({ "type": "string", "enum": ["north", "south"] }));
+    assert_eq!(entry["required"], json!(["id", "title", "reader", "shelf"]));
 }
 
 #[test]
