@@ -22,10 +22,20 @@ fn text<'v>(value: &'v Value, member: &str) -> &'v str {
 }
 
 /// Whether a key opens the endpoint.
-async fn opens(local: &Local, key: &str) -> bool {
-    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+async fn is_served(local: &Local, key: &str, method: &str, params: Value) -> bool {
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let response = reqwest::Client::new().post(local.mcp()).bearer_auth(key).json(&message).send().await.unwrap();
     response.status() == 200
+}
+
+/// Whether the key opens what only reads.
+async fn opens(local: &Local, key: &str) -> bool {
+    is_served(local, key, "tools/list", json!({})).await
+}
+
+/// Whether the key opens what writes, for which it is read anew.
+async fn writes(local: &Local, key: &str) -> bool {
+    is_served(local, key, "tools/call", json!({ "name": "create_asset", "arguments": { "name": "Van" } })).await
 }
 
 #[tokio::test]
@@ -60,10 +70,11 @@ async fn keys_are_listed_without_their_secret_revoked_and_rotated() {
     assert!(opens(&local, text(&first, "key")).await, "both work for a day");
     assert!(opens(&local, text(&second, "key")).await);
     admin(&local, &["keys", "revoke", &org, text(&first, "id")]).await.unwrap();
-    assert!(!opens(&local, text(&first, "key")).await, "revoked with the next call");
+    assert!(!writes(&local, text(&first, "key")).await, "revoked with the next call that writes");
+    assert!(!opens(&local, text(&first, "key")).await, "and known to be from then on");
     assert_eq!(second["expires_at"].as_str().map(|end| end > text(&first, "expires_at")), Some(true), "a lifetime of its own");
     let third = admin(&local, &["keys", "rotate", &org, text(&second, "id"), "--overlap-hours", "0"]).await.unwrap();
-    assert!(!opens(&local, text(&second, "key")).await);
+    assert!(!writes(&local, text(&second, "key")).await);
     assert!(opens(&local, text(&third, "key")).await);
 }
 

@@ -5,6 +5,7 @@
 //! place that builds table requests) → the shared crates.
 
 pub mod assets;
+mod caller;
 pub mod demo;
 pub mod links;
 pub mod mail;
@@ -16,4 +17,5 @@ pub mod settings;
 pub mod store;
 pub mod tools;
 
-pub use product::{Caller, Checklists, KEYS};
+pub use caller::{Caller, KeyCheck};
+pub use product::{Checklists, KEYS};

@@ -1,10 +1,11 @@
 //! The product behind the endpoint: its profile, and how a key is checked.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
 use jiff::Timestamp;
-use onepost_core::auth::{self, KeyCaller, KeyDigests, KeyFormat, Org, Peppers, Unauthenticated};
+use onepost_core::auth::{self, KeyCache, KeyDigests, KeyFormat, Peppers, StoredKey, Unauthenticated};
 use onepost_core::catalog::Catalog;
 use onepost_core::clock::Clock;
 use onepost_core::error::Dialect;
@@ -12,9 +13,9 @@ use onepost_core::http::Gate;
 use onepost_core::id::Ids;
 use onepost_core::mcp::{Audit, Faults, Product, Profile, Refusals, Reported, Version};
 
+use crate::caller::Caller;
 use crate::links::Site;
 use crate::mail::Mailer;
-use crate::members::Actor;
 use crate::store::Store;
 use crate::tools;
 
@@ -63,21 +64,17 @@ pub struct Checklists {
     pub clock: Box<dyn Clock>,
     /// Where ids come from.
     pub ids: Ids,
+    /// Keys that were read a moment ago.
+    pub keys: KeyCache,
 }
 
-/// The holder of a valid key.
-#[derive(Debug)]
-pub struct Caller(KeyCaller);
-
-impl Caller {
-    /// Their organisation.
-    pub fn org(&self) -> &Org {
-        self.0.org()
-    }
-
-    /// The person who made the key.
-    pub fn actor(&self) -> Actor {
-        Actor::new(self.0.org().clone(), self.0.creator())
+impl Checklists {
+    /// The key with this public id as it is stored now.
+    async fn read_key(&self, id: &str, now: Timestamp) -> Result<Option<StoredKey>, Unauthenticated> {
+        let stored = self.store.key(id).await.map_err(|error| Unauthenticated::Unavailable(error.to_string()))?;
+        let stored = stored.map(Arc::new);
+        self.keys.keep(id, stored.clone(), now);
+        Ok(stored)
     }
 }
 
@@ -91,28 +88,41 @@ impl Product for Checklists {
 
     async fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> Result<Caller, Unauthenticated> {
         let key = auth::bearer(headers).and_then(|token| KEYS.parse(token)).ok_or(Unauthenticated::Refused)?;
-        let stored = self.store.key(key.id()).await.map_err(|error| Unauthenticated::Unavailable(error.to_string()))?;
-        let Some((record, digests)) = stored else {
+        let (stored, was_read) = match self.keys.find(key.id(), now) {
+            Some(known) => (known, false),
+            None => (self.read_key(key.id(), now).await?, true),
+        };
+        let Some((record, digests)) = stored.as_deref() else {
             // An unknown id takes as long as a wrong secret.
             std::hint::black_box(self.peppers.verify(&key, &KeyDigests::new()));
             return Err(Unauthenticated::Refused);
         };
-        let admission = record.admit(&key, &digests, &self.peppers, now)?;
-        if admission.is_stale || admission.rehash_due {
+        let admission = record.admit(&key, digests, &self.peppers, now)?;
+        if was_read && (admission.is_stale || admission.rehash_due) {
             // Once an hour and key. Neither its failure nor its slowness is a reason to keep the caller waiting.
             let digests = admission.rehash_due.then(|| self.peppers.digests(&key));
-            let noting = self.store.note_use(&record, digests.as_ref(), now);
+            let noting = self.store.note_use(record, digests.as_ref(), now);
             let _best_effort = tokio::time::timeout(PATIENCE_TO_NOTE, noting).await;
         }
-        Ok(Caller(admission.caller))
+        Ok(Caller { key: admission.caller, was_read })
+    }
+
+    async fn confirm(&self, caller: &Caller, now: Timestamp) -> Result<(), Unauthenticated> {
+        if caller.was_read {
+            return Ok(());
+        }
+        match self.read_key(caller.key.key_id(), now).await?.as_deref() {
+            Some((record, _)) if !record.ended_by(now) => Ok(()),
+            _ => Err(Unauthenticated::Refused),
+        }
     }
 
     fn audit(caller: &Caller) -> Audit {
-        Audit { org: auth::log_name(caller.org()), key: caller.0.key_id().to_owned() }
+        Audit { org: auth::log_name(caller.org()), key: caller.key.key_id().to_owned() }
     }
 
     fn principal(caller: &Caller) -> String {
-        format!("{}/{}", caller.org().as_str(), caller.0.key_id())
+        format!("{}/{}", caller.org().as_str(), caller.key.key_id())
     }
 
     fn peppers(&self) -> &Peppers {

@@ -12,7 +12,7 @@ use dynoxide::{Database, DynoxideError};
 use onepost_cloud::table::Table;
 use onepost_cloud::telemetry::Observed;
 use onepost_cloud::{aws, secrets};
-use onepost_core::auth::Peppers;
+use onepost_core::auth::{KeyCache, Peppers};
 use onepost_core::clock::{Clock, SystemClock};
 use onepost_core::error::ToolError;
 use onepost_core::http::Gate;
@@ -118,6 +118,7 @@ pub(super) async fn start(foundation: &Foundation<'_>) -> Result<(Started, Mount
         gate: Gate { origins: Vec::new(), local: true },
         clock: Box::new(SystemClock),
         ids: Ids::default(),
+        keys: KeyCache::default(),
     };
     let mount = Mount {
         prefix: PREFIX.to_owned(),

@@ -5,6 +5,7 @@ use checklists::settings::Settings;
 use checklists::store::Store;
 use onepost_cloud::table::Table;
 use onepost_cloud::{aws, lambda, secrets, telemetry};
+use onepost_core::auth::KeyCache;
 use onepost_core::clock::SystemClock;
 use onepost_core::http::Gate;
 use onepost_core::id::Ids;
@@ -26,6 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         gate: Gate { origins: settings.origins, local: false },
         clock: Box::new(SystemClock),
         ids: Ids::default(),
+        keys: KeyCache::default(),
     };
     lambda::serve(Server::new(product)).await
 }

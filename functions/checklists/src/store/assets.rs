@@ -10,8 +10,9 @@ use serde_json::json;
 
 use super::organisations::ASSETS;
 use super::runs::live;
-use super::{Store, TRIES, step_aside, was_overtaken};
+use super::{Store, TRIES, keys, step_aside, was_overtaken};
 use crate::assets::{Asset, Fields};
+use crate::caller::{KeyCheck, key_ended};
 
 /// Runs that are settled before a deletion is tried again. One after the other: each changes the asset's counter, and
 /// together they would be in each other's way.
@@ -69,6 +70,8 @@ enum Cause {
     Changed,
     /// The asset is gone, or has active runs.
     Held,
+    /// The caller's key ended.
+    KeyEnded,
 }
 
 impl Store {
@@ -139,11 +142,13 @@ impl Store {
 
     /// Deletes an asset that no active run holds. Runs whose link has run out hold it no longer: if the delete is
     /// refused, they are settled and it is tried again.
-    pub async fn delete_asset(&self, org: &Org, id: &str, now: Timestamp) -> Result<(), ToolError> {
+    pub async fn delete_asset(&self, right: &KeyCheck, id: &str) -> Result<(), ToolError> {
+        let (org, now) = (right.org(), right.now());
         let mut refused = 0;
         for _ in 0..TRIES {
-            match self.try_delete_asset(org, id).await {
+            match self.try_delete_asset(right, id).await {
                 Ok(()) => return Ok(()),
+                Err(Refusal::KeyEnded) => return Err(key_ended()),
                 Err(Refusal::Gone) => return Err(asset_not_found()),
                 Err(Refusal::Failed(error)) => return Err(error),
                 Err(Refusal::Held) => refused = self.settle_and_count(org, id, now).await?,
@@ -174,11 +179,13 @@ impl Store {
         Ok(live.len())
     }
 
-    async fn try_delete_asset(&self, org: &Org, id: &str) -> Result<(), Refusal> {
+    async fn try_delete_asset(&self, right: &KeyCheck, id: &str) -> Result<(), Refusal> {
+        let org = right.org();
         let idle = Condition::is("active", 0).and(Condition::Exists);
         let delete = Action::delete(asset_key(org, id)).only_if(idle, Cause::Held);
-        let written = self.table.transact(vec![delete, ASSETS.lower(org)]).await;
+        let written = self.table.transact(vec![keys::demand(right, Cause::KeyEnded), delete, ASSETS.lower(org)]).await;
         written.map_err(|error| match error {
+            WriteError::Refused(all) if all.first().is_some_and(|first| first.cause == Cause::KeyEnded) => Refusal::KeyEnded,
             WriteError::Refused(all) if all.first().is_some_and(|first| first.found.is_none()) => Refusal::Gone,
             WriteError::Refused(_) => Refusal::Held,
             WriteError::Failed(error) => Refusal::Failed(error.into()),
@@ -191,6 +198,7 @@ impl Store {
 }
 
 enum Refusal {
+    KeyEnded,
     Gone,
     Held,
     Failed(ToolError),

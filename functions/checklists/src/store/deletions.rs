@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::assets::{count_active, unmark};
 use super::runs::{LinkRow, RUN, RunFile, entry_key, file, link_key, operations, photos_of, read_file, run_key};
-use super::{Store, TRIES, step_aside, was_overtaken};
+use super::{Store, TRIES, keys, step_aside, was_overtaken};
+use crate::caller::{KeyCheck, key_ended};
 
 /// How long a deleted run's link says that it was withdrawn, in seconds.
 const WITHDRAWN_LINK_LIFETIME: i64 = 90 * 24 * 3600;
@@ -23,6 +24,7 @@ pub(super) struct Tombstone {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
+    KeyEnded,
     Overtaken,
     AssetGone,
 }
@@ -31,7 +33,8 @@ impl Store {
     /// Deletes a run for good: first a transaction that takes it out of every list and leaves a tombstone, then its
     /// rows, in batches. What a crash leaves in between is finished by deleting it again. Answers how many photos it
     /// had, or `None` without such a run.
-    pub async fn delete_run(&self, org: &Org, id: &str, now: Timestamp) -> Result<Option<usize>, ToolError> {
+    pub async fn delete_run(&self, right: &KeyCheck, id: &str) -> Result<Option<usize>, ToolError> {
+        let (org, now) = (right.org(), right.now());
         let mut holds = true;
         for tries in 0..TRIES {
             let items = self.table.query(file(org, id)).items().await?;
@@ -43,12 +46,15 @@ impl Store {
                 self.erase(org, id).await.map_err(ToolError::internal)?;
                 return Ok(Some(photos));
             };
-            match self.table.transact(withdrawal(org, &found, holds, now)).await {
+            let mut actions = vec![keys::demand(right, Cause::KeyEnded)];
+            actions.extend(withdrawal(org, &found, holds, now));
+            match self.table.transact(actions).await {
                 Ok(()) => {
                     // The run is withdrawn: that the rest failed is no reason to say that nothing was changed.
                     self.erase(org, id).await.map_err(ToolError::internal)?;
                     return Ok(Some(photos));
                 }
+                Err(error) if was_overtaken(&error, |cause| *cause == Cause::KeyEnded) => return Err(key_ended()),
                 Err(error) if was_overtaken(&error, |cause| *cause == Cause::AssetGone) => holds = false,
                 Err(error) if was_overtaken(&error, |_| true) => step_aside(tries).await,
                 Err(error) => return Err(error.told(|_| ToolError::internal("every refusal is tried again"))),

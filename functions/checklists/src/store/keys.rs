@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
-use onepost_cloud::table::{Action, Blob, Condition, Consistency, Key, TableError, Update, WriteError};
+use onepost_cloud::table::{Action, Blob, Comparison, Condition, Consistency, Key, TableError, Update, WriteError};
 use onepost_core::auth::{KeyDigest, KeyDigests, KeyRecord, MintedKey, Operator, Org};
 use onepost_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 
 use super::{Store, office};
+use crate::caller::KeyCheck;
 
 #[derive(Serialize, Deserialize)]
 struct KeyRow {
@@ -90,6 +91,15 @@ impl Store {
             Err(WriteError::Failed(error)) => Err(error),
         }
     }
+}
+
+/// The pending check of a key, as a part of a transaction. Times are compared as text, which is exact to the second; the
+/// key was read for this call, so this is about what happened since.
+pub(super) fn demand<C>(right: &KeyCheck, ended: C) -> Action<C> {
+    let later =
+        |attribute| Condition::Any(vec![Condition::Missing(attribute), Condition::compares(attribute, Comparison::Above, right.now())]);
+    let alive = Condition::Missing("revoked_at").and(Condition::Exists).and(later("replaced_until")).and(later("expires_at"));
+    Action::check(key_row(right.key_id()), alive, ended)
 }
 
 fn stored(digests: &KeyDigests) -> BTreeMap<String, Blob> {

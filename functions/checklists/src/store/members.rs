@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::organisations::MEMBERS;
-use super::{META, Store, TRIES, office, step_aside, was_overtaken};
+use super::{META, Store, TRIES, keys, office, step_aside, was_overtaken};
+use crate::caller::{KeyCheck, key_ended};
 use crate::members::{Invitation, Member, Role, RoleCheck, last_owner, member_not_found};
 
 /// How long an invitation stands whose mail is not known to be out. Longer than sending a mail may take.
@@ -38,6 +39,8 @@ struct EmailRow {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
+    /// The caller's key ended.
+    KeyEnded,
     /// The actor's role does not allow it.
     Role,
     /// The address is taken.
@@ -164,9 +167,9 @@ impl Store {
         Err(ToolError::try_again("busy", "This address is being invited at this moment. Try again.", 1))
     }
 
-    /// Removes a member, if `right` holds and an owner is left.
-    pub async fn remove_member(&self, right: &RoleCheck, target: &Member) -> Result<(), ToolError> {
-        let mut actions = vec![demand(right)];
+    /// Removes a member, if `key` and `right` hold and an owner is left.
+    pub async fn remove_member(&self, key: &KeyCheck, right: &RoleCheck, target: &Member) -> Result<(), ToolError> {
+        let mut actions = vec![keys::demand(key, Cause::KeyEnded), demand(right)];
         actions.extend(removal(right.actor().org(), target));
         self.table.transact(actions).await.map_err(|error| told_of_removal(error, || right.refused()))
     }
@@ -230,6 +233,7 @@ fn owners_change(org: &Org, update: Update, by: i64) -> Option<Action<Cause>> {
 
 fn told_of_removal(error: WriteError<Cause>, role: impl FnOnce() -> ToolError) -> ToolError {
     error.told(|refused| match refused.cause {
+        Cause::KeyEnded => key_ended(),
         Cause::Role => role(),
         Cause::LastOwner => last_owner(),
         Cause::Member if refused.found.is_some() => {

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use super::organisations::TEMPLATES;
-use super::{Store, TRIES, step_aside, was_overtaken};
+use super::{Store, TRIES, keys, step_aside, was_overtaken};
+use crate::caller::{KeyCheck, key_ended};
 
 /// What is known of a template without its sections.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,6 +72,7 @@ struct BodyRow {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
+    KeyEnded,
     NoRoom,
     Overtaken,
 }
@@ -108,7 +110,7 @@ impl Store {
         written.map_err(|error| {
             error.told(|refused| match refused.cause {
                 Cause::NoRoom => TEMPLATES.exceeded(refused.found, now),
-                Cause::Overtaken => ToolError::internal("a template's id was drawn twice"),
+                Cause::Overtaken | Cause::KeyEnded => ToolError::internal("a template's id was drawn twice"),
             })
         })?;
         Ok(body)
@@ -169,10 +171,12 @@ impl Store {
     }
 
     /// Deletes a template. Runs keep their version of it. Without such a template: `false`.
-    pub async fn delete_template(&self, org: &Org, id: &str) -> Result<bool, ToolError> {
+    pub async fn delete_template(&self, right: &KeyCheck, id: &str) -> Result<bool, ToolError> {
+        let org = right.org();
         let delete = Action::delete(head_key(org, id)).only_if(Condition::Exists, Cause::Overtaken);
-        match self.table.transact(vec![delete, TEMPLATES.lower(org)]).await {
+        match self.table.transact(vec![keys::demand(right, Cause::KeyEnded), delete, TEMPLATES.lower(org)]).await {
             Ok(()) => Ok(true),
+            Err(error) if was_overtaken(&error, |cause| *cause == Cause::KeyEnded) => Err(key_ended()),
             Err(error) if was_overtaken(&error, |_| true) => Ok(false),
             Err(error) => Err(error.told(|_| ToolError::internal("only one condition was set"))),
         }

@@ -246,7 +246,7 @@ impl Tool for DeleteAsset {
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: AssetId) -> Result<Reply<DeletedAsset>, ToolError> {
-        product.store.delete_asset(call.caller.org(), &args.asset_id, call.now).await?;
+        product.store.delete_asset(&call.caller.must_hold_the_key(call.now), &args.asset_id).await?;
         Ok(DeletedAsset { deleted: true, asset_id: args.asset_id }.into())
     }
 }

@@ -246,7 +246,7 @@ impl Tool for RemoveMember {
             try_join!(product.store.member(actor.org(), actor.user_id()), product.store.member(actor.org(), &args.user_id))?;
         let right = removal(&actor, standing.as_ref(), &args.user_id, target.as_ref())?;
         let target = target.ok_or_else(crate::members::member_not_found)?;
-        product.store.remove_member(&right, &target).await?;
+        product.store.remove_member(&call.caller.must_hold_the_key(call.now), &right, &target).await?;
         Ok(RemovedMember { removed: true, user_id: args.user_id }.into())
     }
 }

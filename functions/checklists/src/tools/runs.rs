@@ -396,7 +396,7 @@ impl Tool for DeleteRun {
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: RunId) -> Result<Reply<DeletedRun>, ToolError> {
-        let deleted = product.store.delete_run(call.caller.org(), &args.run_id, call.now).await?;
+        let deleted = product.store.delete_run(&call.caller.must_hold_the_key(call.now), &args.run_id).await?;
         let photos_deleted = deleted.ok_or_else(run_not_found)?;
         Ok(DeletedRun { deleted: true, run_id: args.run_id, photos_deleted }.into())
     }

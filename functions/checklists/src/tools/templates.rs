@@ -311,7 +311,7 @@ impl Tool for DeleteTemplate {
     };
 
     async fn call(product: &Checklists, call: Call<'_, Caller>, args: TemplateId) -> Result<Reply<DeletedTemplate>, ToolError> {
-        if !product.store.delete_template(call.caller.org(), &args.template_id).await? {
+        if !product.store.delete_template(&call.caller.must_hold_the_key(call.now), &args.template_id).await? {
             return Err(template_not_found());
         }
         Ok(DeletedTemplate { deleted: true, template_id: args.template_id }.into())

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use onepost_cloud::table::faults::Fault;
 use onepost_cloud::telemetry::Observed;
+use onepost_core::auth::KNOWN_FOR;
 use onepost_core::http::{Endpoint, Request, Response};
 use onepost_core::id::Ids;
 use onepost_core::mcp::Record;
@@ -240,6 +241,7 @@ async fn the_cause_of_a_fault_is_logged_without_what_was_sent() {
             world.faults.next("GetItem", fault());
         }
         world.faults.next("GetItem", Fault::Slow(Duration::ZERO));
+        world.clock.advance(KNOWN_FOR);
         let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
         watch.send(watch.post(&world.home.key), list.to_owned()).await;
         world.faults.forget();

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 use checklists::store::Store;
 use furnished::{Furnished, IDS};
+use http::header::AUTHORIZATION;
 use onepost_core::auth::{Pepper, Peppers};
 use onepost_core::id::Ids;
+use onepost_core::mcp::Product;
 use onepost_core::seal::{self, CURSOR_LIFETIME, Purpose};
 use serde_json::{Value, json};
 
@@ -278,6 +280,8 @@ async fn no_id_leads_the_store_out_of_an_organisation() {
     let stage = furnished::stage().await;
     let (store, org, now): (&Store, _, _) = (&stage.world.store, stage.world.desk.org(&stage.b.org), stage.world.now());
     let keys = store.keys(&stage.world.desk.org(&stage.a.org)).await.unwrap();
+    let headers = [(AUTHORIZATION, format!("Bearer {}", stage.b.key).parse().unwrap())].into_iter().collect();
+    let right = stage.world.server.product().authenticate(&headers, now).await.unwrap().must_hold_the_key(now);
     let before = stage.everything();
     let mut attempts = 0;
     for id in ['a', 't', 'r', 'u', 'i'].map(|kind| stage.a.one_of(kind)).iter().chain(keys.iter().map(|key| &key.id)) {
@@ -288,9 +292,9 @@ async fn no_id_leads_the_store_out_of_an_organisation() {
                 assert!(store.template_version(&org, &id, 1).await.unwrap().is_none(), "{form}");
                 assert!(store.run(&org, &id).await.unwrap().is_none(), "{form}");
                 assert!(store.member(&org, &id).await.unwrap().is_none(), "{form}");
-                assert_eq!(store.delete_run(&org, &id, now).await, Ok(None), "{form}");
-                assert_eq!(store.delete_template(&org, &id).await, Ok(false), "{form}");
-                assert_eq!(store.delete_asset(&org, &id, now).await.unwrap_err().code(), "asset_not_found", "{form}");
+                assert_eq!(store.delete_run(&right, &id).await, Ok(None), "{form}");
+                assert_eq!(store.delete_template(&right, &id).await, Ok(false), "{form}");
+                assert_eq!(store.delete_asset(&right, &id).await.unwrap_err().code(), "asset_not_found", "{form}");
                 assert!(store.key_of(&org, &id).await.unwrap().is_none(), "{form}");
                 assert_eq!(stage.world.desk.revoke_key(&stage.b.org, &id).await.unwrap_err().code(), "key_not_found", "{form}");
                 attempts += 10;

@@ -23,7 +23,7 @@ use jiff::Timestamp;
 use onepost_cloud::aws;
 use onepost_cloud::table::faults::Faults;
 use onepost_cloud::table::{Table, Usage, measured};
-use onepost_core::auth::{Org, Pepper, Peppers};
+use onepost_core::auth::{KeyCache, Org, Pepper, Peppers};
 use onepost_core::clock::{Clock, ManualClock};
 use onepost_core::error::ToolError;
 use onepost_core::http::{Endpoint, Gate, Request, Response};
@@ -171,10 +171,16 @@ impl World {
 
     /// Calls a tool and tells what it consumed, the key check left out.
     pub async fn cost_of(&self, tool: &str, arguments: Value) -> (Said, Usage) {
-        // The key was used this hour: its row is read and not written.
+        // The key was read a moment ago, and noted as used: only tools that write read it again.
         self.call("list_templates", json!({})).await.done();
         let (said, usage) = measured(self.call(tool, arguments)).await;
-        (said, Usage { reads: usage.reads - 1.0, round_trips: usage.round_trips - 1, ..usage })
+        let writes = self.server.catalog().specs().any(|(spec, ..)| spec.name == tool && !spec.hints.read_only);
+        match said {
+            Said::Done(_) | Said::Refused(_) if writes => {
+                (said, Usage { reads: usage.reads - 1.0, round_trips: usage.round_trips - 1, ..usage })
+            }
+            _ => (said, usage),
+        }
     }
 
     pub async fn post(&self, key: &str, body: impl Into<Bytes>) -> Response {
@@ -253,6 +259,7 @@ fn serve(store: &Store, peppers: &Peppers, outbox: &Arc<Outbox>, clock: &Arc<Man
         gate: Gate::default(),
         clock: Box::new(clock.clone()),
         ids: Ids::default(),
+        keys: KeyCache::default(),
     })
 }
 

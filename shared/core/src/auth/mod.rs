@@ -3,6 +3,7 @@
 //! An [`Org`] is made in this module alone, by a source that proved something: a checked key, or an operator at the
 //! terminal. Every table key is built from one, so that no argument, cursor or header can name another organisation.
 
+mod cache;
 mod key;
 mod pepper;
 
@@ -11,6 +12,7 @@ use http::header::AUTHORIZATION;
 
 use crate::error::ToolError;
 
+pub use cache::{KNOWN_FOR, KeyCache, StoredKey, UNKNOWN_FOR};
 pub use key::{Admission, KeyDigest, KeyDigests, KeyFormat, KeyRecord, MintedKey, PlainKey};
 pub use pepper::{Pepper, Peppers, Verified};
 

@@ -12,7 +12,7 @@ use super::input::Binding;
 use super::notices::Notices;
 use super::param_headers::ParamHeader;
 use super::record::{Outcome, Record};
-use super::{Product, Refusals, Reported, Version, answer};
+use super::{Product, Refusals, Reported, Version, answer, server};
 use crate::auth::Denied;
 use crate::catalog::{Call, Rendered, Violation};
 use crate::error::ToolError;
@@ -52,6 +52,10 @@ impl<P: Product> Exchange<'_, P> {
             Ok(ready) => ready,
             Err(violations) => return self.misfit_arguments(version, spec.name, &violations, record),
         };
+        if !spec.hints.read_only {
+            let confirmed = product.confirm(self.caller, self.now).await;
+            confirmed.map_err(|refused| Fault::Rejected(server::rejected::<P>(refused, record)))?;
+        }
         if let Some(scope) = spec.scope {
             match product.authorise(self.caller, scope) {
                 Ok(()) => {}

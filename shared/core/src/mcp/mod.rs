@@ -58,6 +58,12 @@ pub trait Product: Send + Sync + Sized + 'static {
     /// Finds out who calls. Runs before the body is parsed.
     fn authenticate(&self, headers: &HeaderMap, now: Timestamp) -> impl Future<Output = Result<Self::Caller, Unauthenticated>> + Send;
 
+    /// Makes sure that the caller's credential has not ended, before a tool that writes runs. A product whose
+    /// [`Product::authenticate`] relies on what it read earlier reads anew here.
+    fn confirm(&self, _caller: &Self::Caller, _now: Timestamp) -> impl Future<Output = Result<(), Unauthenticated>> + Send {
+        std::future::ready(Ok(()))
+    }
+
     /// Whether the caller has the right that a tool asks for ([`crate::catalog::ToolSpec::scope`]). A product whose
     /// tools ask for rights must say who has them: unless it does, nobody has any.
     fn authorise(&self, _caller: &Self::Caller, scope: &'static str) -> Result<(), Denied> {

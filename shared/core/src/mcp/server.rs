@@ -92,14 +92,7 @@ impl<P: Product> Server<P> {
             return Ok(Admitted::Preflight(preflight));
         }
         let now = self.product.clock().now();
-        let caller = self.product.authenticate(request.headers(), now).await.map_err(|refused| match refused {
-            Unauthenticated::Refused => Rejection::Unauthorized(how_to_authenticate::<P>()),
-            Unauthenticated::TooManyCalls { retry_after } => Rejection::TooManyCalls(retry_after),
-            Unauthenticated::Unavailable(cause) => {
-                record.causes.push(cause);
-                Rejection::Unavailable
-            }
-        })?;
+        let caller = self.product.authenticate(request.headers(), now).await.map_err(|refused| rejected::<P>(refused, record))?;
         record.caller = Some(P::audit(&caller));
         check_body(request.headers(), request.body(), P::PROFILE.body_limit)?;
         Ok(Admitted::Caller(caller, now))
@@ -144,6 +137,18 @@ fn panicked(record: &mut Record, modern: bool) -> String {
     record.causes.push("a panic outside of a tool".to_owned());
     record.ended(Outcome::ProtocolError, Error::INTERNAL.to_string());
     answer::failure(None, &Error::internal(&record.request_id), modern)
+}
+
+/// How a caller who could not be told is refused.
+pub(super) fn rejected<P: Product>(refused: Unauthenticated, record: &mut Record) -> Rejection {
+    match refused {
+        Unauthenticated::Refused => Rejection::Unauthorized(how_to_authenticate::<P>()),
+        Unauthenticated::TooManyCalls { retry_after } => Rejection::TooManyCalls(retry_after),
+        Unauthenticated::Unavailable(cause) => {
+            record.causes.push(cause);
+            Rejection::Unavailable
+        }
+    }
 }
 
 fn how_to_authenticate<P: Product>() -> String {
