@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use aws_config::retry::RetryConfig;
+use aws_config::{BehaviorVersion, SdkConfig};
 use checklists::operator::Desk;
 use checklists::store::Store;
 use onepost_cloud::table::Table;
@@ -62,10 +64,10 @@ impl Place {
         let (tables, vault, named) = match self {
             Self::Local(folder) => {
                 let engines = engines(folder)?;
-                (aws::on_this_machine(&engines.dynamodb).await, aws::on_this_machine(&engines.secretsmanager).await, engines.checklists)
+                (aws::on_this_machine(&engines.dynamodb), aws::on_this_machine(&engines.secretsmanager), engines.checklists)
             }
             Self::Cloud { table, pepper_secret } => {
-                let config = aws::from_environment().await;
+                let config = of_the_operator().await;
                 (config.clone(), config, Named { table: table.clone(), pepper_secret: pepper_secret.clone() })
             }
         };
@@ -75,6 +77,12 @@ impl Place {
         })?;
         Ok(Desk::new(Store::new(Table::new(&tables, named.table)), peppers, SystemClock))
     }
+}
+
+/// What the AWS command line would use: profiles, environment, region.
+async fn of_the_operator() -> SdkConfig {
+    let loader = aws_config::defaults(BehaviorVersion::latest());
+    loader.http_client(aws::https()).retry_config(RetryConfig::disabled()).timeout_config(aws::timeouts()).load().await
 }
 
 /// What a running stack writes down of its engines. A stack that was killed leaves the file behind, and nothing answers.

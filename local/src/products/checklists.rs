@@ -81,8 +81,8 @@ async fn ground(folder: &DataFolder, dynamodb: &DynamoDb, secrets_manager: &Secr
     }
 
     find_or_make(vault, PEPPER, || secrets::to_hex(&Ids::default().bytes()))?;
-    let peppers = secrets::peppers(&aws::on_this_machine(secrets_manager.url()).await, PEPPER).await.map_err(failed)?;
-    let store = Store::new(Table::new(&aws::on_this_machine(dynamodb.url()).await, TABLE));
+    let peppers = secrets::peppers(&aws::on_this_machine(secrets_manager.url()), PEPPER).await.map_err(failed)?;
+    let store = Store::new(Table::new(&aws::on_this_machine(dynamodb.url()), TABLE));
     store.table().provision(&DESIGN).await.map_err(failed)?;
     let desk = Desk::new(store.clone(), peppers.clone(), SystemClock);
 

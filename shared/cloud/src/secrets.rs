@@ -1,9 +1,9 @@
 //! Secrets Manager: the pepper, fetched once at start.
 
-use aws_config::SdkConfig;
 use aws_sdk_secretsmanager::Client;
 use aws_sdk_secretsmanager::error::SdkError;
 use aws_smithy_types::retry::RetryConfig;
+use aws_types::SdkConfig;
 use onepost_core::auth::{Pepper, Peppers};
 use thiserror::Error;
 

@@ -15,10 +15,11 @@ use onepost_core::mcp::Server;
 async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     telemetry::init("info");
     let settings = Settings::from_environment()?;
-    let config = aws::from_environment().await;
-    let table = Table::new(&config, settings.table);
+    let aws = aws::Environment::read()?;
+    let table = Table::new(&aws.dynamodb(), settings.table);
+    let vault = aws.secrets_manager();
     // Both at once, while init has a whole core.
-    let (peppers, ()) = futures_util::join!(secrets::peppers(&config, &settings.pepper_secret), table.prime());
+    let (peppers, ()) = futures_util::join!(secrets::peppers(&vault, &settings.pepper_secret), table.prime());
     let product = Checklists {
         store: Store::new(table),
         peppers: peppers?,

@@ -115,7 +115,7 @@ impl World {
         tokio::spawn(dynoxide::server::serve_with_shutdown(listener, database.clone(), std::future::pending()));
 
         let faults = Faults::default();
-        let config = faults.in_front_of(&aws::on_this_machine(&endpoint).await);
+        let config = faults.in_front_of(&aws::on_this_machine(&endpoint));
         let store = Store::new(Table::new(&config, "checklists"));
         store.table().provision(&DESIGN).await.unwrap();
 

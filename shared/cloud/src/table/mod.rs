@@ -14,9 +14,9 @@ mod write;
 use std::collections::HashMap;
 use std::fmt;
 
-use aws_config::SdkConfig;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use aws_types::SdkConfig;
 use onepost_core::error::ToolError;
 use onepost_core::id::Ids;
 use serde::de::DeserializeOwned;

@@ -15,7 +15,7 @@ mod writes;
 
 use std::time::Duration;
 
-use aws_config::timeout::TimeoutConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
 use onepost_cloud::aws;
 use onepost_cloud::table::faults::Faults;
 use onepost_cloud::table::{Design, Index, Key, Partition, Table};
@@ -36,7 +36,7 @@ async fn table_within(attempt: Duration) -> (Table, Faults) {
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(dynoxide::server::serve_with_shutdown(listener, database, std::future::pending()));
     let faults = Faults::default();
-    let config = aws::on_this_machine(&endpoint).await;
+    let config = aws::on_this_machine(&endpoint);
     let limits = TimeoutConfig::builder().operation_attempt_timeout(attempt).build();
     let config = faults.in_front_of(&config.to_builder().timeout_config(limits).build());
     let table = Table::new(&config, "things");
