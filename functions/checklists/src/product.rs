@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use jiff::Timestamp;
-use onepost_core::auth::{self, KeyCache, KeyDigests, KeyFormat, Peppers, StoredKey, Unauthenticated};
+use onepost_cloud::limits::{self, Limiter};
+use onepost_core::auth::{self, KeyCache, KeyCaller, KeyDigests, KeyFormat, Peppers, StoredKey, Unauthenticated};
 use onepost_core::catalog::Catalog;
 use onepost_core::clock::Clock;
 use onepost_core::error::Dialect;
@@ -66,9 +67,24 @@ pub struct Checklists {
     pub ids: Ids,
     /// Keys that were read a moment ago.
     pub keys: KeyCache,
+    /// How many calls a key and an organisation may make; without one, any number.
+    pub limiter: Option<Limiter>,
 }
 
 impl Checklists {
+    /// Counts a call. What limits cannot be asked for is let in, and told to the log.
+    async fn count(&self, caller: &KeyCaller, now: Timestamp) -> Result<(), Unauthenticated> {
+        let Some(limiter) = &self.limiter else { return Ok(()) };
+        match limiter.admit(caller.org(), caller.key_id(), now).await {
+            limits::Admission::Admitted => Ok(()),
+            limits::Admission::OnTrust { cause } => {
+                tracing::warn!(org = auth::log_name(caller.org()), key = caller.key_id(), cause, "a call was let in without being counted");
+                Ok(())
+            }
+            limits::Admission::Denied { retry_after } => Err(Unauthenticated::TooManyCalls { retry_after }),
+        }
+    }
+
     /// The key with this public id as it is stored now.
     async fn read_key(&self, id: &str, now: Timestamp) -> Result<Option<StoredKey>, Unauthenticated> {
         let stored = self.store.key(id).await.map_err(|error| Unauthenticated::Unavailable(error.to_string()))?;
@@ -98,6 +114,7 @@ impl Product for Checklists {
             return Err(Unauthenticated::Refused);
         };
         let admission = record.admit(&key, digests, &self.peppers, now)?;
+        self.count(&admission.caller, now).await?;
         if was_read && (admission.is_stale || admission.rehash_due) {
             // Once an hour and key. Neither its failure nor its slowness is a reason to keep the caller waiting.
             let digests = admission.rehash_due.then(|| self.peppers.digests(&key));

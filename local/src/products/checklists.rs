@@ -5,10 +5,12 @@ use std::sync::Arc;
 use checklists::links::Site;
 use checklists::mail::Folder;
 use checklists::operator::Desk;
+use checklists::settings::CALLS;
 use checklists::store::{DESIGN, Store};
 use checklists::{Checklists, KEYS, demo};
 use dynoxide::actions::scan::ScanRequest;
 use dynoxide::{Database, DynoxideError};
+use onepost_cloud::limits::Limiter;
 use onepost_cloud::table::Table;
 use onepost_cloud::telemetry::Observed;
 use onepost_cloud::{aws, secrets};
@@ -111,6 +113,7 @@ pub(super) async fn start(foundation: &Foundation<'_>) -> Result<(Started, Mount
     };
 
     let product = Checklists {
+        limiter: Some(Limiter::new(store.table().clone(), CALLS)),
         store,
         peppers,
         site: Site::at(&format!("{}{PREFIX}", foundation.base_url)),

@@ -2,6 +2,7 @@
 
 pub mod aws;
 pub mod lambda;
+pub mod limits;
 pub mod secrets;
 pub mod table;
 pub mod telemetry;

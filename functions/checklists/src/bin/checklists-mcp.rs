@@ -3,6 +3,7 @@
 use checklists::Checklists;
 use checklists::settings::Settings;
 use checklists::store::Store;
+use onepost_cloud::limits::Limiter;
 use onepost_cloud::table::Table;
 use onepost_cloud::{aws, lambda, secrets, telemetry};
 use onepost_core::auth::KeyCache;
@@ -21,6 +22,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     // Both at once, while init has a whole core.
     let (peppers, ()) = futures_util::join!(secrets::peppers(&vault, &settings.pepper_secret), table.prime());
     let product = Checklists {
+        limiter: Some(Limiter::new(table.clone(), settings.limits)),
         store: Store::new(table),
         peppers: peppers?,
         site: settings.site,

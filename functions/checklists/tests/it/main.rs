@@ -11,6 +11,7 @@ mod faults;
 mod field_reports;
 mod isolation;
 mod keys;
+mod limits;
 mod mail;
 mod members;
 mod model;

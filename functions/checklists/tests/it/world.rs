@@ -21,6 +21,7 @@ use dynoxide::AttributeValue;
 use dynoxide::actions::scan::ScanRequest;
 use jiff::Timestamp;
 use onepost_cloud::aws;
+use onepost_cloud::limits::{Limiter, Limits};
 use onepost_cloud::table::faults::Faults;
 use onepost_cloud::table::{Table, Usage, measured};
 use onepost_core::auth::{KeyCache, Org, Pepper, Peppers};
@@ -122,7 +123,7 @@ impl World {
         let peppers = Peppers::new(Pepper::new("1", [7; 32]), None);
         let clock = Arc::new(ManualClock::at(START.parse().unwrap()));
         let outbox = Arc::new(Outbox::default());
-        let server = serve(&store, &peppers, &outbox, &clock);
+        let server = serve(&store, &peppers, &outbox, &clock, None);
         let desk = Desk::new(store.clone(), peppers, clock.clone());
         let home = tenant(&desk, "Home", "olive@home.example").await;
         Self { server, desk, store, faults, clock, outbox, home, database }
@@ -130,8 +131,15 @@ impl World {
 
     /// The same product after a cold start with these peppers.
     pub fn serve_with(&mut self, peppers: Peppers) {
-        self.server = serve(&self.store, &peppers, &self.outbox, &self.clock);
+        self.server = serve(&self.store, &peppers, &self.outbox, &self.clock, None);
         self.desk = Desk::new(self.store.clone(), peppers, self.clock.clone());
+    }
+
+    /// Lets keys and organisations make no more calls than these. Each time this is an instance of its own.
+    pub fn limit_to(&mut self, limits: Limits) {
+        let peppers = Peppers::new(Pepper::new("1", [7; 32]), None);
+        let limiter = Limiter::new(self.store.table().clone(), limits);
+        self.server = serve(&self.store, &peppers, &self.outbox, &self.clock, Some(limiter));
     }
 
     /// Another organisation.
@@ -250,7 +258,7 @@ impl World {
     }
 }
 
-fn serve(store: &Store, peppers: &Peppers, outbox: &Arc<Outbox>, clock: &Arc<ManualClock>) -> Server<Checklists> {
+fn serve(store: &Store, peppers: &Peppers, outbox: &Arc<Outbox>, clock: &Arc<ManualClock>, limiter: Option<Limiter>) -> Server<Checklists> {
     Server::new(Checklists {
         store: store.clone(),
         peppers: peppers.clone(),
@@ -260,6 +268,7 @@ fn serve(store: &Store, peppers: &Peppers, outbox: &Arc<Outbox>, clock: &Arc<Man
         clock: Box::new(clock.clone()),
         ids: Ids::default(),
         keys: KeyCache::default(),
+        limiter,
     })
 }
 

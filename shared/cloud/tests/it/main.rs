@@ -4,6 +4,7 @@
 
 mod events;
 mod faults;
+mod limits;
 mod oracle;
 mod queries;
 mod refusals;

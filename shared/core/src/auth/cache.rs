@@ -112,6 +112,12 @@ mod tests {
         Arc::new((minted.record, minted.digests))
     }
 
+    /// Values, and places in their order.
+    fn size<T>(shelf: &Mutex<Shelf<T>>) -> (usize, usize) {
+        let shelf = locked(shelf);
+        (shelf.values.len(), shelf.order.len())
+    }
+
     #[test]
     fn a_key_is_known_for_half_a_minute() {
         let cache = KeyCache::default();
@@ -150,7 +156,7 @@ mod tests {
         assert!(cache.find("mine", at(2)).unwrap().is_some());
         assert!(cache.find("made-up 0", at(2)).is_none());
         assert!(cache.find("made-up 4999", at(2)).is_some());
-        assert_eq!((locked(&cache.unknown).values.len(), locked(&cache.unknown).order.len()), (MOST, MOST));
+        assert_eq!(size(&cache.unknown), (MOST, MOST));
     }
 
     #[test]
@@ -161,6 +167,6 @@ mod tests {
             cache.keep("mine", Some(key.clone()), at(time));
         }
         assert!(cache.find("mine", at(5_000)).unwrap().is_some());
-        assert_eq!((locked(&cache.known).values.len(), locked(&cache.known).order.len()), (1, MOST));
+        assert_eq!(size(&cache.known), (1, MOST));
     }
 }
