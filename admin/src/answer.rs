@@ -4,7 +4,7 @@ use checklists::members::Member;
 use checklists::operator::NewKey;
 use checklists::store::Organisation;
 use jiff::Timestamp;
-use onepost_core::auth::KeyRecord;
+use onepost_core::auth::{KNOWN_FOR, KeyRecord};
 use onepost_core::error::ToolError;
 use serde_json::{Value, json};
 
@@ -132,7 +132,10 @@ impl Answer {
                 format!("{}\n\nThis is the key {:?}, shown this once; {end}. Keep it where secrets are kept.", plain.reveal(), record.name)
             }
             Self::Keys(keys) => table(["KEY", "LAST 4", "NAME", "MADE BY", "MADE", "LAST USED", "STATE"], keys.iter().map(key)),
-            Self::Revoked { key_id } => format!("Revoked {key_id}: the next call with it is refused."),
+            Self::Revoked { key_id } => {
+                let seconds = KNOWN_FOR.as_secs();
+                format!("Revoked {key_id}: calls that write are refused from now on, calls that read within {seconds} seconds.")
+            }
         }
     }
 }

@@ -42,6 +42,7 @@ const PROFILE: Profile = Profile {
     // Lambda carries 6 MB, and writes every quote of a body as two characters.
     answer_limit: 3_000_000,
     list_ttl_ms: 3_600_000,
+    logs: false,
     dialect: Dialect::CodeAndMessage,
     refusals: Refusals::Text,
     faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsProtocolError },

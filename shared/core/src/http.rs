@@ -10,7 +10,8 @@ use std::pin::Pin;
 use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
-    ACCESS_CONTROL_MAX_AGE, ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ORIGIN, RETRY_AFTER, VARY,
+    WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::json;
@@ -73,7 +74,7 @@ impl Gate {
         }
         if request.method() == Method::OPTIONS && self.lets_pages_in() && request.headers().contains_key(ORIGIN) {
             let origin = self.allowed_origin(request.headers()).ok_or(Rejection::ForbiddenOrigin)?;
-            return Ok(Some(preflight(&origin)));
+            return Ok(Some(preflight(request.headers(), &origin)));
         }
         if request.method() != Method::POST {
             return Err(Rejection::MethodNotAllowed);
@@ -156,14 +157,19 @@ fn is_local(origin: &str) -> bool {
     matches!(name, "localhost" | "127.0.0.1" | "[::1]")
 }
 
-fn preflight(origin: &HeaderValue) -> Response {
+fn preflight(asked: &HeaderMap, origin: &HeaderValue) -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"));
     let names = "authorization, content-type, accept, x-api-key, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id";
-    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(names));
+    // Which arguments are repeated as headers, only the tools say.
+    let asked = asked.get(ACCESS_CONTROL_REQUEST_HEADERS).and_then(|asked| asked.to_str().ok()).unwrap_or_default();
+    let repeated = asked.split(',').map(str::trim).filter(|name| name.to_ascii_lowercase().starts_with("mcp-param-"));
+    let names: Vec<&str> = [names].into_iter().chain(repeated.take(20)).collect();
+    let names = HeaderValue::from_str(&names.join(", ")).expect("what was text in a header is text in a header");
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names);
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("7200"));
     headers.insert(VARY, HeaderValue::from_static("origin"));
     response

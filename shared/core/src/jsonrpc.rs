@@ -10,6 +10,9 @@ use serde_json::value::RawValue;
 
 use crate::json::{Fault, Faults, Strict};
 
+/// The most messages in one batch. Of a longer one no more than one beyond are kept: it is refused whole.
+pub const MOST_MESSAGES: usize = 20;
+
 /// The id of a request, as the text that was sent: any string, any integer however large.
 #[derive(Debug, Clone)]
 pub struct Id(Box<RawValue>);
@@ -30,6 +33,11 @@ impl Id {
     pub fn as_json(&self) -> &str {
         self.0.get()
     }
+
+    /// Whether it is this value, however either is written.
+    pub fn is(&self, value: &Value) -> bool {
+        serde_json::from_str::<Value>(self.0.get()).is_ok_and(|own| own == *value)
+    }
 }
 
 impl Serialize for Id {
@@ -47,6 +55,8 @@ pub enum Message {
     Notification {
         /// What it is about.
         method: String,
+        /// As of a request.
+        params: Value,
     },
     /// An answer to a request that we never sent.
     Response,
@@ -228,12 +238,14 @@ impl<'de> Visitor<'de> for Body<'_> {
             return Ok(Incoming::One(Err(no_object())));
         }
         let mut messages = Vec::new();
-        while let Some(element) = items.next_element_seed(Body { depth: self.depth + 1, faults: self.faults })? {
-            match element {
-                Incoming::One(message) => messages.push(message),
-                Incoming::Batch(_) => messages.push(Err(no_object())),
+        while messages.len() <= MOST_MESSAGES {
+            match items.next_element_seed(Body { depth: self.depth + 1, faults: self.faults })? {
+                Some(Incoming::One(message)) => messages.push(message),
+                Some(Incoming::Batch(_)) => messages.push(Err(no_object())),
+                None => return Ok(Incoming::Batch(messages)),
             }
         }
+        while items.next_element_seed(Strict::at_depth(self.depth, self.faults))?.is_some() {}
         Ok(Incoming::Batch(messages))
     }
 
@@ -310,7 +322,7 @@ fn message(
         _ => return invalid("method must be a string."),
     };
     match id {
-        None => Ok(Message::Notification { method }),
+        None => Ok(Message::Notification { method, params }),
         Some(None) => invalid("id must be a string or an integer."),
         Some(Some(id)) => match params {
             Value::Null | Value::Object(_) => Ok(Message::Request(Request { id, method, params })),
@@ -374,7 +386,7 @@ mod tests {
     #[test]
     fn a_message_without_an_id_wants_no_answer() {
         let message = one(r#"{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}"#);
-        assert!(matches!(message, Ok(Message::Notification { method }) if method == "notifications/initialized"));
+        assert!(matches!(message, Ok(Message::Notification { method, .. }) if method == "notifications/initialized"));
     }
 
     #[test]
@@ -431,5 +443,13 @@ mod tests {
         };
         let shapes: Vec<bool> = messages.iter().map(Result::is_ok).collect();
         assert_eq!(shapes, [true, false, false, true]);
+    }
+
+    /// However long it is: each message would take a hundred times the bytes that it was sent in.
+    #[test]
+    fn of_a_batch_that_is_too_long_no_more_is_kept_than_tells_so() {
+        let Ok(Incoming::Batch(messages)) = parse(format!("[{}0]", "0,".repeat(500_000)).as_bytes()) else { panic!() };
+        assert_eq!(messages.len(), MOST_MESSAGES + 1);
+        assert_eq!(parse(format!("[{}x]", "0,".repeat(500)).as_bytes()).unwrap_err().code, Error::PARSE, "the rest is still read");
     }
 }

@@ -1,20 +1,28 @@
 //! The transport of a server that runs beside its one client: a message a line, on standard input and output.
 //!
-//! Quick answers come in the order of the questions; a call that takes its time holds up nothing after it. The end of the
-//! input ends the server, once what runs has been answered.
+//! Quick answers come in the order of the questions; a call that takes its time holds up nothing after it, and ends
+//! without an answer when the client cancels it. The end of the input ends the server, after a short wait for what runs.
 
 use std::future::poll_fn;
 use std::io;
 use std::task::Poll;
+use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::future::{AbortHandle, Abortable, Aborted};
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
 
+use crate::jsonrpc::{self, Error, Id, Incoming, Message};
 use crate::mcp::{Lines, Product, Record, Server, Session};
 
-/// The most calls at work at once. Further lines wait to be read.
+/// The most calls at work at once. Further ones that take their time are refused; everything quick is still answered.
 const MOST_RUNNING: usize = 32;
+
+/// How long calls that run may take after the input has ended: nobody may be left to read their answers.
+const AFTER_THE_END: Duration = Duration::from_secs(10);
 
 /// Serves one client until its input ends. `observe` sees what the log will say of each message.
 ///
@@ -30,30 +38,57 @@ pub async fn serve<P: Product>(
     let session = Session::default();
     let mut reader = LineReader { input, line: Vec::new(), limit: P::PROFILE.body_limit, too_long: false };
     let mut running = FuturesUnordered::new();
-    let mut ended = false;
-    while !ended || !running.is_empty() {
+    // Of the calls that run, by their number: what cancels them.
+    let mut handles: Vec<(u64, Option<Id>, AbortHandle)> = Vec::new();
+    let mut number = 0;
+    let mut ended_at: Option<Instant> = None;
+    while ended_at.is_none() || !running.is_empty() {
+        let deadline = ended_at.map(|at| at + AFTER_THE_END);
         let answered = tokio::select! {
-            Some(answered) = running.next() => answered,
-            read = reader.next(), if !ended && running.len() < MOST_RUNNING => match read? {
+            // A call that was cancelled ends here too, without an answer.
+            Some((ended, answered)) = running.next() => {
+                let answered: Result<Lines, Aborted> = answered;
+                handles.retain(|(running, ..)| *running != ended);
+                answered.ok()
+            }
+            read = reader.next(), if ended_at.is_none() => match read? {
                 Read::End => {
-                    ended = true;
-                    continue;
+                    ended_at = Some(Instant::now());
+                    None
                 }
-                Read::TooLong => server.too_long_a_line(),
+                Read::TooLong => {
+                    let message = format!("The line is longer than {} bytes. Send less in one call.", P::PROFILE.body_limit);
+                    Some(server.refused_line(None, &Error::invalid_request(message)))
+                }
                 Read::Line(line) => {
-                    let session = &session;
-                    let mut call = Box::pin(async move { server.line(caller, session, &line).await });
+                    let message = jsonrpc::parse(&line);
+                    if let Some(id) = cancelled(&message) {
+                        let is_meant = |running: &Option<Id>| running.as_ref().is_some_and(|running| running.is(id));
+                        handles.iter().filter(|(_, running, _)| is_meant(running)).for_each(|(.., handle)| handle.abort());
+                    }
+                    let id = asked(&message).cloned();
+                    let (handle, registration) = AbortHandle::new_pair();
+                    number += 1;
+                    let this = number;
+                    let call = Abortable::new(server.message(caller, &session, message), registration);
+                    let mut call = Box::pin(call.map(move |answered| (this, answered)));
                     match poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await {
-                        Poll::Ready(answered) => answered,
+                        Poll::Ready((_, answered)) => answered.ok(),
+                        Poll::Pending if running.len() >= MOST_RUNNING => {
+                            let message = format!("{MOST_RUNNING} calls are at work. Wait for one to end, or cancel one.");
+                            Some(server.refused_line(id.as_ref(), &Error::invalid_request(message)))
+                        }
                         Poll::Pending => {
+                            handles.push((this, id, handle));
                             running.push(call);
-                            continue;
+                            None
                         }
                     }
                 }
             },
+            () = until(deadline) => return Ok(()),
         };
-        let Lines { lines, record } = answered;
+        let Some(Lines { lines, record }) = answered else { continue };
         observe(&record);
         for line in lines {
             output.write_all(line.as_bytes()).await?;
@@ -62,6 +97,29 @@ pub async fn serve<P: Product>(
         output.flush().await?;
     }
     Ok(())
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The id of a request.
+fn asked(message: &Result<Incoming, Error>) -> Option<&Id> {
+    match message {
+        Ok(Incoming::One(Ok(message))) => message.id(),
+        _ => None,
+    }
+}
+
+/// The id of the request that a notification cancels.
+fn cancelled(message: &Result<Incoming, Error>) -> Option<&Value> {
+    match message {
+        Ok(Incoming::One(Ok(Message::Notification { method, params }))) if method == "notifications/cancelled" => params.get("requestId"),
+        _ => None,
+    }
 }
 
 enum Read {

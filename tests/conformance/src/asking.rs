@@ -74,7 +74,7 @@ pub const ALL: &[Exhibit] = &[
     Exhibit {
         spec: asking("test_input_required_result_request_state", "Has the client carry a state."),
         schema: no_arguments,
-        show: |call| match call.client.answers.remembered::<String>() {
+        show: |call| match call.client.answers.remembered::<String>()? {
             Some(state) if state == "carried" => tell("state-ok"),
             _ => ask(Ask::of("confirm", form("May I go on?", "ok", "boolean")).remembering(&"carried", LIFETIME)),
         },
@@ -85,7 +85,7 @@ pub const ALL: &[Exhibit] = &[
         show: |call| {
             let answers = &call.client.answers;
             let all = ["user_name", "greeting", "client_roots"].iter().all(|key| answers.other(key).is_some());
-            if all && answers.remembered::<u8>() == Some(3) {
+            if all && answers.remembered::<u8>()? == Some(3) {
                 return tell("All three were answered.");
             }
             let three = Ask::of("user_name", form("Who are you?", "name", "string"));
@@ -95,7 +95,7 @@ pub const ALL: &[Exhibit] = &[
     Exhibit {
         spec: asking("test_input_required_result_multi_round", "Asks one thing after the other."),
         schema: no_arguments,
-        show: |call| match (call.client.answers.remembered::<u8>(), filled_in(call, "step1"), filled_in(call, "step2")) {
+        show: |call| match (call.client.answers.remembered::<u8>()?, filled_in(call, "step1"), filled_in(call, "step2")) {
             (Some(2), _, Some(_)) => tell("Both steps were taken."),
             (Some(1), Some(_), _) => ask(Ask::of("step2", form("Which colour do you like?", "color", "string")).remembering(&2, LIFETIME)),
             _ => ask(Ask::of("step1", form("Who are you?", "name", "string")).remembering(&1, LIFETIME)),
@@ -104,7 +104,7 @@ pub const ALL: &[Exhibit] = &[
     Exhibit {
         spec: asking("test_input_required_result_tampered_state", "Notices a state that was changed."),
         schema: no_arguments,
-        show: |call| match call.client.answers.remembered::<String>() {
+        show: |call| match call.client.answers.remembered::<String>()? {
             Some(_) => tell("The state came back as it was."),
             None => ask(Ask::of("confirm", form("May I go on?", "ok", "boolean")).remembering(&"sealed", LIFETIME)),
         },
@@ -140,7 +140,7 @@ pub const ALL: &[Exhibit] = &[
         spec: asking("test_streaming_elicitation", "Tells how far it is and then asks."),
         schema: no_arguments,
         show: |call| {
-            call.progress(1.0, 2.0);
+            call.progress(1.0, Some(2.0));
             match filled_in(call, "user_name") {
                 Some(_) => tell("Hello."),
                 None => ask(Ask::of("user_name", form("Who are you?", "name", "string"))),

@@ -38,6 +38,7 @@ const PROFILE: Profile = Profile {
     body_limit: 1024 * 1024,
     answer_limit: 3_000_000,
     list_ttl_ms: 300_000,
+    logs: true,
     dialect: Dialect::Message,
     refusals: Refusals::Text,
     faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsToolError },
@@ -100,7 +101,7 @@ struct BeyondTools;
 impl Methods<Conformance> for BeyondTools {
     fn capabilities(&self, version: Version) -> Map<String, Value> {
         let resources = if version.is_modern() { json!({}) } else { json!({ "subscribe": true }) };
-        let all = json!({ "resources": resources, "prompts": {}, "completions": {}, "logging": {} });
+        let all = json!({ "resources": resources, "prompts": {}, "completions": {} });
         all.as_object().cloned().unwrap_or_default()
     }
 

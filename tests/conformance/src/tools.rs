@@ -1,6 +1,6 @@
 //! Tools that show every kind of content, progress, log messages and every keyword of a schema.
 
-use onepost_core::catalog::{Call, RawTool, Showing, Shown, ToolSpec};
+use onepost_core::catalog::{Call, Hints, RawTool, Showing, Shown, ToolSpec};
 use onepost_core::error::ToolError;
 use onepost_core::mcp::Level;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ impl RawTool<Conformance> for &'static Exhibit {
 }
 
 pub const fn named(name: &'static str, description: &'static str) -> ToolSpec {
-    ToolSpec { name, title: name, description, ..ToolSpec::STRICT }
+    ToolSpec { name, title: name, description, hints: Hints::READ, ..ToolSpec::STRICT }
 }
 
 pub fn no_arguments() -> Value {
@@ -72,7 +72,7 @@ pub const ALL: &[Exhibit] = &[
         schema: no_arguments,
         show: |call| {
             for progress in [0.0, 50.0, 100.0] {
-                call.progress(progress, 100.0);
+                call.progress(progress, Some(100.0));
             }
             shown([content::text("Arrived.")])
         },

@@ -64,6 +64,7 @@ const CHECKLISTS: Profile = Profile {
     body_limit: 1024 * 1024,
     answer_limit: 32 * 1024,
     list_ttl_ms: 300_000,
+    logs: false,
     dialect: Dialect::CodeAndMessage,
     refusals: Refusals::Text,
     faults: Faults { unknown_tool: Reported::AsProtocolError, arguments: Reported::AsProtocolError },
@@ -91,6 +92,9 @@ const RENT: Profile = Profile {
 
 const VIEWER: Profile = Profile { dialect: Dialect::CodeAndMessage, refusals: Refusals::Text, challenge: "Bearer", ..RENT };
 
+/// As checklists, and its tools tell what they do.
+const TALKATIVE: Profile = Profile { logs: true, ..CHECKLISTS };
+
 /// A branch of the library: a type that stands for a profile.
 pub trait Branch: Send + Sync + 'static {
     const PROFILE: &'static Profile;
@@ -110,7 +114,8 @@ branches! {
     LikeChecklists = CHECKLISTS: "Codes and messages; an unknown tool and wrong arguments are protocol errors.",
     LikeAgents = AGENTS: "Messages alone; both are results with `isError`; knows nothing of 2025-11-25.",
     LikeRent = RENT: "Problems; an unknown tool is a protocol error, wrong arguments are a result with `isError`.",
-    LikeViewer = VIEWER: "As rent, in codes and messages."
+    LikeViewer = VIEWER: "As rent, in codes and messages.",
+    Talkative = TALKATIVE: "As checklists, and its tools tell what they do."
 }
 
 /// A book.

@@ -26,7 +26,7 @@ struct Pointer {
 }
 
 impl Store {
-    /// The key with this public id. Strong: a revoked key ends with the next call.
+    /// The key with this public id. Strong: what was revoked is read as revoked.
     pub async fn key(&self, id: &str) -> Result<Option<(KeyRecord, KeyDigests)>, TableError> {
         let row: Option<KeyRow> = self.table.get(key_row(id), Consistency::Strong).await?;
         Ok(row.map(|KeyRow { record, digests }| {
@@ -67,7 +67,7 @@ impl Store {
         Ok(rows.into_iter().flatten().map(|(record, _)| record).filter(|record| record.org == org.as_str()).collect())
     }
 
-    /// Ends a key of `org` for good, with the next call. Without such a key: `false`.
+    /// Ends a key of `org` for good: at once for tools that write, within [`onepost_core::auth::KNOWN_FOR`] for others. Without such a key: `false`.
     pub async fn revoke_key(&self, _: &Operator, org: &Org, id: &str, now: Timestamp) -> Result<bool, TableError> {
         let first = Condition::is("org", org.as_str()).and(Condition::Missing("revoked_at"));
         let revoked = self.change_key(id, Update::new().set("revoked_at", now), first).await?;

@@ -30,6 +30,9 @@ use crate::telemetry::Observed;
 /// How long a call may take where the invocation does not say.
 const LONGEST: Duration = Duration::from_secs(25);
 
+/// What is left of an invocation for its last words.
+const FOR_THE_ANSWER: Duration = Duration::from_millis(300);
+
 /// Serves events with `endpoint` until the runtime ends the process, and writes a line of each.
 pub async fn serve(endpoint: impl Endpoint + 'static) -> Result<(), Error> {
     let endpoint = Arc::new(Observed(endpoint));
@@ -45,7 +48,13 @@ pub async fn respond(endpoint: &dyn Endpoint, event: Event, context: &Context) -
     let response = match event.into_request() {
         Ok(mut request) => {
             request.extensions_mut().insert(RequestId(context.request_id.clone()));
-            table::by(deadline(context), endpoint.answer(request)).await
+            let deadline = deadline(context);
+            // What hangs must still end in an answer: what Lambda ends is a bare 502.
+            let answering = table::by(deadline, endpoint.answer(request));
+            match tokio::time::timeout_at(deadline.checked_sub(FOR_THE_ANSWER).unwrap_or(deadline), answering).await {
+                Ok(response) => response,
+                Err(_) => refusal::out_of_time(&context.request_id),
+            }
         }
         Err(refusal) => {
             refusal.log(&context.request_id);

@@ -7,6 +7,22 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
+/// The answer to a request that was not done when its time was over: a failure outside of a tool.
+pub(super) fn out_of_time(request_id: &str) -> Response {
+    tracing::error!(request_id, "a call was not done when its time was over");
+    let message = "The call was not done when its time was over. Read back what you meant to change before you try again.";
+    let error = Error { code: Error::INTERNAL, message: message.to_owned(), data: Some(json!({ "request_id": request_id })) };
+    named(json_response(StatusCode::OK, json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string()), request_id)
+}
+
+/// Every answer names its request.
+fn named(mut response: Response, request_id: &str) -> Response {
+    if let Ok(id) = HeaderValue::from_str(request_id) {
+        response.headers_mut().insert("x-request-id", id);
+    }
+    response
+}
+
 /// Why an event is not handed on. Its answer has the three members that every HTTP door in front of a function knows
 /// (`statusCode`, `headers`, `body`), and a JSON-RPC error that a client can read.
 #[derive(Debug)]
@@ -64,10 +80,6 @@ impl Refusal {
             },
             Self::Malformed(why) => Error::invalid_request(why),
         };
-        let mut response = json_response(status, json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string());
-        if let Ok(id) = HeaderValue::from_str(request_id) {
-            response.headers_mut().insert("x-request-id", id);
-        }
-        response
+        named(json_response(status, json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string()), request_id)
     }
 }

@@ -326,3 +326,26 @@ async fn no_event_is_without_an_answer() {
         }
     }
 }
+
+/// D101: a call that hangs ends in an answer that a client can read, before Lambda ends the invocation.
+#[tokio::test]
+async fn a_call_that_hangs_is_answered_before_its_time_is_over() {
+    struct Hung;
+
+    impl Endpoint for Hung {
+        fn answer(&self, _: Request) -> Pin<Box<dyn Future<Output = Response> + Send + '_>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    let mut context = context();
+    let ends = SystemTime::now() + Duration::from_millis(800);
+    context.deadline = u64::try_from(ends.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    let event: Event = serde_json::from_str(&bare(json!({})).to_string()).unwrap();
+    let reply = respond(&Hung, event, &context).await;
+    assert!(SystemTime::now() < ends, "in time");
+    let told = serde_json::to_value(&reply).unwrap();
+    let body: Value = serde_json::from_str(told["body"].as_str().unwrap()).unwrap();
+    assert_eq!((&told["statusCode"], &body["error"]["code"], &body["id"]), (&json!(200), &json!(-32603), &Value::Null));
+    assert_eq!(body["error"]["data"]["request_id"], REQUEST_ID);
+}

@@ -58,12 +58,12 @@ fn locked<T>(shelf: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shelf.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Values with the time they are of, oldest first out.
+/// Values with the time they are of. What came first goes first.
 #[derive(Debug)]
 struct Shelf<T> {
     values: HashMap<String, (T, Timestamp)>,
-    /// The ids in the order they came. An id that came again stands here twice; the value's time tells which counts.
-    order: VecDeque<(String, Timestamp)>,
+    /// The ids of the values, in the order they came.
+    order: VecDeque<String>,
 }
 
 impl<T> Default for Shelf<T> {
@@ -81,18 +81,19 @@ impl<T: Clone> Shelf<T> {
     }
 
     fn keep(&mut self, id: &str, value: T, now: Timestamp) {
-        self.values.insert(id.to_owned(), (value, now));
-        self.order.push_back((id.to_owned(), now));
+        if self.values.insert(id.to_owned(), (value, now)).is_none() {
+            self.order.push_back(id.to_owned());
+        }
         while self.order.len() > MOST {
-            let Some((oldest, of)) = self.order.pop_front() else { break };
-            if self.values.get(&oldest).is_some_and(|(_, newest)| *newest == of) {
-                self.values.remove(&oldest);
-            }
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.values.remove(&oldest);
         }
     }
 
     fn forget(&mut self, id: &str) {
-        self.values.remove(id);
+        if self.values.remove(id).is_some() {
+            self.order.retain(|kept| kept != id);
+        }
     }
 }
 
@@ -160,13 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_read_again_and_again_takes_a_bounded_room() {
+    fn a_key_that_is_read_again_and_again_takes_the_room_of_one() {
         let cache = KeyCache::default();
         let key = stored();
         for time in 0..5_000 {
             cache.keep("mine", Some(key.clone()), at(time));
         }
         assert!(cache.find("mine", at(5_000)).unwrap().is_some());
-        assert_eq!(size(&cache.known), (1, MOST));
+        assert_eq!(size(&cache.known), (1, 1));
     }
 }

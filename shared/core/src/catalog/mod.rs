@@ -68,8 +68,8 @@ impl<P: Product> Catalog<P> {
             schema::admit_refusals(&mut output).unwrap_or_else(|reason| refuse(reason));
         }
         let shape = Shape::compile(&input).unwrap_or_else(|reason| refuse(reason));
-        if !is_name(spec.name) {
-            refuse("the name must be lower-case letters, digits and _, at most 36 of them".into());
+        if !is_name(spec.name, MOST_NAME) {
+            refuse(format!("the name must be lower-case letters, digits and _, at most {MOST_NAME} of them"));
         }
         if spec.narrowed_by.is_some_and(|argument| input["properties"].get(argument).is_none()) {
             refuse("narrowed_by names no argument".into());
@@ -82,10 +82,12 @@ impl<P: Product> Catalog<P> {
     /// Adds a tool whose schema and content are written by hand.
     ///
     /// # Panics
-    /// At start, never on a call: when the name is taken.
+    /// At start, never on a call: when the name is none or taken, when the schema's root is no object.
     #[must_use]
     pub fn with_raw(mut self, tool: impl RawTool<P>) -> Self {
         let (spec, input) = (tool.spec(), tool.input_schema());
+        assert!(is_name(spec.name, MOST_RAW_NAME), "tool {}: the name must be lower-case letters, digits and _", spec.name);
+        assert!(input.get("type") == Some(&json!("object")), "tool {}: the root of the schema must be an object", spec.name);
         let param_headers = param_headers::of_schema(&input);
         self.add(Entry { spec, input, output: None, shape: None, param_headers, tool: Box::new(Raw(tool)) });
         self
@@ -165,9 +167,14 @@ impl<P: Product> Ready<'_, P> {
 }
 
 /// Clients put a prefix before a tool's name, and models refuse names of more than 64 characters.
-fn is_name(name: &str) -> bool {
+const MOST_NAME: usize = 36;
+
+/// What models take of a name that is written by hand.
+const MOST_RAW_NAME: usize = 64;
+
+fn is_name(name: &str, most: usize) -> bool {
     let letter = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
-    name.len() <= 36 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(letter)
+    name.len() <= most && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(letter)
 }
 
 fn list<P: Product>(entries: &[Entry<P>], version: Version) -> Box<RawValue> {

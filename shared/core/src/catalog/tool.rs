@@ -59,12 +59,12 @@ pub struct ToolSpec {
 
 impl ToolSpec {
     /// What holds for a tool that says nothing else: the base of a struct update. It has no name, which the catalog
-    /// refuses.
+    /// refuses, and nothing may be assumed of it.
     pub const STRICT: Self = Self {
         name: "",
         title: "",
         description: "",
-        hints: Hints::READ,
+        hints: Hints::UNTOLD,
         unknown: Unknown::Refuse,
         nulls: Nulls::Absent,
         narrowed_by: None,
@@ -87,6 +87,8 @@ pub struct Hints {
 }
 
 impl Hints {
+    /// Nothing may be assumed.
+    pub const UNTOLD: Self = Self { read_only: false, destructive: true, idempotent: false, open_world: true };
     /// Reads only.
     pub const READ: Self = Self { read_only: true, destructive: false, idempotent: true, open_world: false };
     /// Makes something new on every call.
@@ -136,7 +138,9 @@ impl<'a, C> Call<'a, C> {
     }
 
     /// Tells the client how far the call is, if it asked to be told.
-    pub fn progress(&self, progress: f64, total: f64) {
+    ///
+    /// `progress` rises with each call; `total` is what it will be at the end, where that is known.
+    pub fn progress(&self, progress: f64, total: Option<f64>) {
         self.notices.progress(self.client, progress, total);
     }
 

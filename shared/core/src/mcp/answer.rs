@@ -78,19 +78,23 @@ pub(super) fn asked(profile: &Profile, version: Version, body: Value) -> Box<Raw
 
 /// The result of `initialize`. `more` is what the server has beside tools.
 pub(super) fn initialized(profile: &Profile, version: Version, more: Map<String, Value>) -> Box<RawValue> {
-    let body = json!({ "protocolVersion": version.as_str(), "capabilities": capabilities(more), "serverInfo": server_info(profile) });
+    let body =
+        json!({ "protocolVersion": version.as_str(), "capabilities": capabilities(profile, more), "serverInfo": server_info(profile) });
     result(profile, version, instructed(profile, body), false)
 }
 
 /// The result of `server/discover`.
 pub(super) fn discovered(profile: &Profile, version: Version, more: Map<String, Value>) -> Box<RawValue> {
     let supported: Vec<&str> = profile.all_versions().map(Version::as_str).collect();
-    let body = json!({ "supportedVersions": supported, "capabilities": capabilities(more) });
+    let body = json!({ "supportedVersions": supported, "capabilities": capabilities(profile, more) });
     result(profile, version, instructed(profile, body), true)
 }
 
-fn capabilities(more: Map<String, Value>) -> Value {
+fn capabilities(profile: &Profile, more: Map<String, Value>) -> Value {
     let mut capabilities = json!({ "tools": {} });
+    if profile.logs {
+        capabilities["logging"] = json!({});
+    }
     for (name, capability) in more {
         capabilities[name] = capability;
     }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::era::Era;
-use super::exchange::{Exchange, Fault};
+use super::exchange::{Exchange, Fault, NEEDS_INPUT};
 use super::input::Binding;
 use super::notices::Notices;
 use super::param_headers::ParamHeader;
@@ -37,9 +37,6 @@ impl<P: Product> Exchange<'_, P> {
         };
         let spec = tool.spec();
         record.subjects.push(spec.name);
-        if version.is_modern() {
-            self.headers_agree(tool.param_headers(), request.params.get("arguments"))?;
-        }
         // Before the arguments are taken out of the parameters.
         let binding = spec.asks.then(|| Binding::of(&request.method, &request.params));
         let client = match &binding {
@@ -48,7 +45,11 @@ impl<P: Product> Exchange<'_, P> {
         };
         let client = client.as_ref().unwrap_or(&era.client);
         let id = request.id;
-        let ready = match arguments(request.params).and_then(|arguments| tool.check(arguments)) {
+        let arguments = arguments(request.params);
+        if let (true, Ok(arguments)) = (version.is_modern(), &arguments) {
+            self.headers_agree(tool.param_headers(), arguments)?;
+        }
+        let ready = match arguments.and_then(|arguments| tool.check(arguments)) {
             Ok(ready) => ready,
             Err(violations) => return self.misfit_arguments(version, spec.name, &violations, record),
         };
@@ -74,9 +75,7 @@ impl<P: Product> Exchange<'_, P> {
             (Rendered::Complete(complete), _) => complete,
             (Rendered::Ask(ask), Some(binding)) if version.is_modern() => return self.ask(ask, client, version, &binding),
             (Rendered::Ask(_), Some(_)) => {
-                let message = "This needs an answer from a person in the middle of the call, which this version of MCP cannot ask for: \
-                               use a client of 2026-07-28.";
-                return Ok(self.refused(version, &ToolError::conflict("input_unavailable", message), record));
+                return Ok(self.refused(version, &ToolError::conflict("input_unavailable", NEEDS_INPUT), record));
             }
             (Rendered::Ask(_), None) => {
                 return Ok(self.refused(version, &ToolError::internal(format!("{} asks and does not say so", spec.name)), record));
@@ -84,15 +83,19 @@ impl<P: Product> Exchange<'_, P> {
         };
         let result = answer::called(P::PROFILE, version, complete);
         if answer::length(&id, &result) > P::PROFILE.answer_limit {
-            let narrower = spec.narrowed_by.map_or_else(String::new, |argument| format!(" Narrow it with the argument {argument}."));
-            let message = format!("The answer is larger than {} bytes.{narrower}", P::PROFILE.answer_limit);
+            let limit = P::PROFILE.answer_limit;
+            let message = match spec.narrowed_by {
+                _ if !spec.hints.read_only => format!("Done, but the answer is larger than {limit} bytes: do not repeat it, read it back."),
+                Some(argument) => format!("The answer is larger than {limit} bytes. Narrow it with the argument {argument}."),
+                None => format!("The answer is larger than {limit} bytes."),
+            };
             return Ok(self.refused(version, &ToolError::answer_too_large(message), record));
         }
         Ok(result)
     }
 
     /// Arguments that the client must repeat as headers say there what they say in the body.
-    fn headers_agree(&self, repeated: &[ParamHeader], arguments: Option<&Value>) -> Result<(), Error> {
+    fn headers_agree(&self, repeated: &[ParamHeader], arguments: &Map<String, Value>) -> Result<(), Error> {
         let Some(headers) = self.transport.headers() else {
             return Ok(());
         };

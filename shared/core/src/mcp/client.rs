@@ -1,12 +1,14 @@
 //! What a client said of itself in one request, and what it brought along.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use super::input::Answers;
 use super::notices::Level;
 
 /// What a client said of itself in this request, and what it brought along.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Client {
     /// Its capabilities; empty in the legacy era, where a stateless server cannot know them.
     pub capabilities: Map<String, Value>,
@@ -18,6 +20,14 @@ pub struct Client {
     pub(super) progress_token: Option<Value>,
     /// The least severe log message that is wanted.
     pub(super) log_level: Option<Level>,
+}
+
+/// Names alone: what stands behind them may be a payment or what a person wrote.
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |members: &Map<String, Value>| members.keys().cloned().collect::<Vec<_>>();
+        f.debug_struct("Client").field("capabilities", &names(&self.capabilities)).field("meta", &names(&self.meta)).finish_non_exhaustive()
+    }
 }
 
 impl Client {

@@ -85,7 +85,8 @@ pub(super) fn decide(profile: &Profile, headers: Option<&HeaderMap>, header: Hea
         _ => return modern(profile, headers, request, meta),
     };
     // Stateless: a level that was set in an earlier request is not known. What is worth telling is told from info on.
-    let client = Client { progress_token: progress_token(&meta), log_level: Some(Level::Info), meta, ..Client::default() };
+    let client =
+        Client { progress_token: progress_token(&meta), log_level: profile.logs.then_some(Level::Info), meta, ..Client::default() };
     Ok(Era { version, client })
 }
 
@@ -122,6 +123,7 @@ fn modern(profile: &Profile, headers: Option<&HeaderMap>, request: &Request, met
     match profile.served(name) {
         Some(version) if version.is_modern() => {
             let (capabilities, progress_token) = (capabilities.clone(), progress_token(&meta));
+            let log_level = log_level.filter(|_| profile.logs);
             Ok(Era { version, client: Client { capabilities, progress_token, log_level, meta, ..Client::default() } })
         }
         _ => Err(unsupported(profile, name)),

@@ -1,7 +1,9 @@
 //! The messages of one body, or of one line: each is served by the rules of its own era.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 
+use futures_util::FutureExt;
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,10 +16,7 @@ use super::record::{Outcome, Record};
 use super::{Answer, Ask, Client, Product, Server, Version, answer};
 use crate::catalog::Call;
 use crate::http::{Rejection, Response};
-use crate::jsonrpc::{self, Error, Id, Incoming, Invalid, Message};
-
-/// The most messages in one batch.
-const MOST_MESSAGES: usize = 20;
+use crate::jsonrpc::{self, Error, Id, Incoming, Invalid, MOST_MESSAGES, Message};
 
 /// How messages come in.
 pub(super) enum Transport<'a> {
@@ -118,9 +117,9 @@ impl From<Error> for Fault {
 }
 
 impl<P: Product> Exchange<'_, P> {
-    /// Answers a whole body.
-    pub(super) async fn body(&self, body: &[u8], record: &mut Record) -> Answered {
-        match jsonrpc::parse(body) {
+    /// Answers a whole body, as it was read.
+    pub(super) async fn body(&self, body: Result<Incoming, Error>, record: &mut Record) -> Answered {
+        match body {
             Err(error) => self.misread(None, &error, record),
             Ok(Incoming::Batch(messages)) => self.batch(messages, record).await,
             Ok(Incoming::One(Ok(Message::Response))) if self.header().is_modern() => {
@@ -220,7 +219,7 @@ impl<P: Product> Exchange<'_, P> {
 
     async fn method(&self, era: &Era, request: jsonrpc::Request, notices: &Notices, record: &mut Record) -> Result<Box<RawValue>, Fault> {
         let (product, version) = (self.server.product(), era.version);
-        let more = || product.methods().map(|methods| methods.capabilities(version)).unwrap_or_default();
+        let more = |version| product.methods().map(|methods| methods.capabilities(version)).unwrap_or_default();
         match (request.method.as_str(), version.is_modern()) {
             ("initialize", false) => {
                 record.subjects.push("initialize");
@@ -230,7 +229,7 @@ impl<P: Product> Exchange<'_, P> {
                 if let Transport::Stdio(session) = self.transport {
                     session.settle(settled);
                 }
-                Ok(answer::initialized(P::PROFILE, settled, more()))
+                Ok(answer::initialized(P::PROFILE, settled, more(settled)))
             }
             ("ping", false) => {
                 record.subjects.push("ping");
@@ -238,7 +237,7 @@ impl<P: Product> Exchange<'_, P> {
             }
             ("server/discover", true) => {
                 record.subjects.push("discover");
-                Ok(answer::discovered(P::PROFILE, version, more()))
+                Ok(answer::discovered(P::PROFILE, version, more(version)))
             }
             ("tools/list", _) => {
                 record.subjects.push("list");
@@ -261,18 +260,26 @@ impl<P: Product> Exchange<'_, P> {
         };
         let Some(methods) = product.methods() else { return Err(unknown(record).into()) };
         let binding = Binding::of(&request.method, &request.params);
-        let client = self.with_answers(&era.client, version, &binding, &request.params)?;
+        let client = match request.method.as_str() {
+            "prompts/get" | "resources/read" => self.with_answers(&era.client, version, &binding, &request.params)?,
+            _ => era.client.clone(),
+        };
         let request_id = record.request_id.clone();
         let call = Call::new(self.caller, &request_id, self.now, &client, notices);
         let Some(answering) = methods.answer(product, version, &request.method, &request.params, call) else {
             return Err(unknown(record).into());
         };
         record.subjects.push("other method");
-        match answering.await? {
-            Answer::Result(body) => Ok(answer::result(P::PROFILE, version, body, false)),
-            Answer::Cacheable(body) => Ok(answer::result(P::PROFILE, version, body, true)),
-            Answer::Ask(ask) => self.ask(ask, &client, version, &binding),
+        let answered = AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| Err(Error::internal(&request_id)));
+        let result = match answered? {
+            Answer::Result(body) => answer::result(P::PROFILE, version, body, false),
+            Answer::Cacheable(body) => answer::result(P::PROFILE, version, body, true),
+            Answer::Ask(ask) => self.ask(ask, &client, version, &binding)?,
+        };
+        if answer::length(&request.id, &result) > P::PROFILE.answer_limit {
+            return Err(Error::invalid_params(format!("The answer is larger than {} bytes.", P::PROFILE.answer_limit)).into());
         }
+        Ok(result)
     }
 
     /// The client, with the answers to what it was asked in an earlier round.
@@ -284,8 +291,11 @@ impl<P: Product> Exchange<'_, P> {
         Ok(client)
     }
 
-    /// Asks the person, if the client said that it can.
+    /// Asks the person, if the client said that it can. Until 2025-11-25 no answer can ask.
     pub(super) fn ask(&self, ask: Ask, client: &Client, version: Version, binding: &Binding) -> Result<Box<RawValue>, Fault> {
+        if !version.is_modern() {
+            return Err(Error::invalid_params(NEEDS_INPUT).into());
+        }
         if !ask.suits(client) {
             return Err(Error::missing_capability(ask.lacking(client)).into());
         }
@@ -293,6 +303,10 @@ impl<P: Product> Exchange<'_, P> {
         Ok(answer::asked(P::PROFILE, version, body))
     }
 }
+
+/// Where a person would have to be asked and the version cannot.
+pub(super) const NEEDS_INPUT: &str = "This needs an answer from a person in the middle of the call, which this version of MCP cannot \
+                                      ask for: use a client of 2026-07-28.";
 
 /// The status of a protocol error that stands alone.
 fn status_of(error: &Error, version: Version) -> StatusCode {

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{Client, Product};
+use crate::error::ToolError;
 use crate::jsonrpc::Error;
 use crate::seal::{self, Purpose};
 
@@ -228,8 +229,13 @@ impl Answers {
     }
 
     /// What the tool remembered, unsealed and of this very call; `None` in the first round.
-    pub fn remembered<T: DeserializeOwned>(&self) -> Option<T> {
-        self.state.as_ref().and_then(|state| T::deserialize(state).ok())
+    ///
+    /// # Errors
+    /// Where it was remembered by another version of the tool, in a form that this one cannot read. The first round must
+    /// not be taken for it: what was begun there may have been done.
+    pub fn remembered<T: DeserializeOwned>(&self) -> Result<Option<T>, ToolError> {
+        let read = self.state.as_ref().map(T::deserialize).transpose();
+        read.map_err(|_| ToolError::gone("state_outdated", "The service was changed since this call was begun: begin it anew."))
     }
 
     /// Reads the answers out of a request's parameters.

@@ -64,10 +64,13 @@ struct Noted {
 
 impl Notices {
     /// Notes how far a call is, if the client asked to be told.
-    pub(crate) fn progress(&self, client: &Client, progress: f64, total: f64) {
-        if let Some(token) = &client.progress_token {
-            self.note("notifications/progress", &json!({ "progressToken": token, "progress": progress, "total": total }));
+    pub(crate) fn progress(&self, client: &Client, progress: f64, total: Option<f64>) {
+        let Some(token) = client.progress_token.as_ref().filter(|_| progress.is_finite()) else { return };
+        let mut params = json!({ "progressToken": token, "progress": progress });
+        if let Some(total) = total.filter(|total| total.is_finite()) {
+            params["total"] = total.into();
         }
+        self.note("notifications/progress", &params);
     }
 
     /// Notes a log message, if the client wants messages that severe.
@@ -80,8 +83,9 @@ impl Notices {
     fn note(&self, method: &str, params: &Value) {
         let notice = json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string();
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.bytes + notice.len() <= MOST_BYTES {
-            noted.bytes += notice.len();
+        // What did not fit counts too: after it nothing fits, so that there are no gaps.
+        noted.bytes += notice.len();
+        if noted.bytes <= MOST_BYTES {
             noted.messages.push(notice);
         }
     }

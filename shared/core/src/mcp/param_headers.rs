@@ -4,7 +4,7 @@
 //! and equal, or both be absent.
 
 use http::HeaderMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::era::{Single, single, unwrapped};
 
@@ -42,13 +42,19 @@ impl ParamHeader {
     }
 
     /// Whether header and argument say the same.
-    pub(crate) fn agrees(&self, headers: &HeaderMap, arguments: Option<&Value>) -> bool {
-        let reached = arguments.and_then(|arguments| self.path.iter().try_fold(arguments, |value, name| value.get(name)));
+    pub(crate) fn agrees(&self, headers: &HeaderMap, arguments: &Map<String, Value>) -> bool {
+        let mut path = self.path.iter();
+        let outermost = path.next().and_then(|name| arguments.get(name));
+        let reached = outermost.and_then(|value| path.try_fold(value, |value, name| value.get(name)));
         match (single(headers, &self.header), reached.filter(|value| !value.is_null())) {
             (Single::Absent, None) => true,
             (Single::One(said), Some(argument)) => {
-                let decoded = unwrapped(said);
-                says(decoded.as_deref().unwrap_or(said), argument)
+                // What is marked as wrapped and cannot be unwrapped says nothing.
+                let is_wrapped = said.starts_with("=?base64?") && said.ends_with("?=");
+                match unwrapped(said) {
+                    Some(decoded) => says(&decoded, argument),
+                    None => !is_wrapped && says(said, argument),
+                }
             }
             _ => false,
         }
@@ -59,7 +65,10 @@ fn says(said: &str, argument: &Value) -> bool {
     match argument {
         Value::String(text) => said == text,
         Value::Bool(yes) => said == if *yes { "true" } else { "false" },
-        Value::Number(number) => said.parse::<f64>().is_ok_and(|said| number.as_f64() == Some(said)),
+        Value::Number(number) => match (said.parse::<i128>(), number.as_i128()) {
+            (Ok(said), Some(number)) => said == number,
+            _ => said.parse::<f64>().is_ok_and(|said| number.as_f64() == Some(said)),
+        },
         _ => false,
     }
 }

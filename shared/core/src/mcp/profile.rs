@@ -27,6 +27,8 @@ pub struct Profile {
     pub answer_limit: usize,
     /// For how long a client may keep the list of tools, in milliseconds.
     pub list_ttl_ms: u64,
+    /// Whether tools may tell clients what they do ([`crate::catalog::Call::log`]). Without it nothing is told.
+    pub logs: bool,
     /// How tool errors are written.
     pub dialect: Dialect,
     /// Where tool errors are written.

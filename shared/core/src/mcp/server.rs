@@ -15,7 +15,7 @@ use super::{Product, answer};
 use crate::auth::Unauthenticated;
 use crate::catalog::Catalog;
 use crate::http::{Endpoint, Rejection, Request, Response, check_body};
-use crate::jsonrpc::Error;
+use crate::jsonrpc::{self, Error, Id, Incoming};
 
 /// An MCP endpoint for one product. Holds no state between requests but what the product holds.
 pub struct Server<P: Product> {
@@ -77,7 +77,7 @@ impl<P: Product> Server<P> {
                 let headers = request.headers();
                 let transport = Transport::Http { headers, header: Header::read(headers, P::PROFILE) };
                 let exchange = Exchange { server: self, caller: &caller, transport, now };
-                exchange.body(request.body(), record).await.into_response(headers, P::PROFILE.challenge)
+                exchange.body(jsonrpc::parse(request.body()), record).await.into_response(headers, P::PROFILE.challenge)
             }
             Err(rejection) => {
                 record.ended(Outcome::Rejected, rejection.status().as_str());
@@ -112,22 +112,26 @@ impl<P: Product> Server<P> {
     /// Answers one line of a connection whose caller is known, as over stdio. There are no headers, so that the version
     /// is the one that the handshake settled on, or the one that a request's `_meta` names; there are no batches.
     pub async fn line(&self, caller: &P::Caller, session: &Session, line: &[u8]) -> Lines {
+        self.message(caller, session, jsonrpc::parse(line)).await
+    }
+
+    /// The same for a line that was read already.
+    pub(crate) async fn message(&self, caller: &P::Caller, session: &Session, read: Result<Incoming, Error>) -> Lines {
         let mut record = self.record(None);
         record.caller = Some(P::audit(caller));
         let exchange = Exchange { server: self, caller, transport: Transport::Stdio(session), now: self.product.clock().now() };
-        let lines = match AssertUnwindSafe(exchange.body(line, &mut record)).catch_unwind().await {
+        let lines = match AssertUnwindSafe(exchange.body(read, &mut record)).catch_unwind().await {
             Ok(answered) => answered.notices.into_iter().chain(answered.body).collect(),
             Err(_) => vec![panicked(&mut record, false)],
         };
         Lines { lines, record }
     }
 
-    /// Answers a line that is too long to be read.
-    pub(crate) fn too_long_a_line(&self) -> Lines {
+    /// Answers a line that is not served: the id is that of its request, if it has one that could be read.
+    pub(crate) fn refused_line(&self, id: Option<&Id>, error: &Error) -> Lines {
         let mut record = self.record(None);
-        record.ended(Outcome::ProtocolError, Error::INVALID_REQUEST.to_string());
-        let error = Error::invalid_request(format!("The line is longer than {} bytes. Send less in one call.", P::PROFILE.body_limit));
-        Lines { lines: vec![answer::failure(None, &error, false)], record }
+        record.ended(Outcome::ProtocolError, error.code.to_string());
+        Lines { lines: vec![answer::failure(id, error, false)], record }
     }
 }
 

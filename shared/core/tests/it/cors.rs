@@ -5,7 +5,7 @@ use onepost_core::http::Gate;
 use serde_json::json;
 
 use library::client::{Answer, Door, Draft};
-use library::{LikeChecklists, LikeRent, open, open_behind};
+use library::{Branch, LikeAgents, LikeChecklists, LikeRent, LikeViewer, open, open_behind};
 
 const SITE: &str = "https://library.example";
 
@@ -80,21 +80,38 @@ fn pages_of_this_machine_may_call_an_endpoint_on_this_machine_alone() {
     }
 }
 
-/// D53, D55
+/// Doors of every product that let pages in, each with a page that may.
+fn that_let_pages_in() -> Vec<(Door, &'static str)> {
+    fn both<B: Branch>() -> [(Door, &'static str); 2] {
+        let of_its_site = Gate { origins: vec![SITE.into()], local: false };
+        let of_this_machine = Gate { origins: Vec::new(), local: true };
+        [(open_behind::<B>(of_its_site), SITE), (open_behind::<B>(of_this_machine), "http://localhost:5173")]
+    }
+    [both::<LikeChecklists>(), both::<LikeAgents>(), both::<LikeRent>(), both::<LikeViewer>()].into_iter().flatten().collect()
+}
+
+/// D53, D55. The same are allowed whatever is asked for: a page asks once and sends the others later.
 #[test]
 fn the_preflight_of_a_permitted_page_allows_every_header_that_clients_send() {
-    let door = of_the_site();
-    let answer = preflight(&door, SITE, "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name");
-    assert_eq!((answer.status, answer.body.len()), (204, 0));
-    assert_eq!(answer.header("access-control-allow-origin"), Some(SITE));
-    assert_eq!(answer.header("access-control-allow-methods"), Some("POST"));
-    assert_eq!(answer.header("vary"), Some("origin"));
-    let allowed: Vec<&str> = answer.header("access-control-allow-headers").unwrap().split(", ").collect();
-    for name in ["authorization", "content-type", "accept", "x-api-key", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"]
-    {
-        assert!(allowed.contains(&name), "{name}");
+    let clients_send =
+        ["authorization", "content-type", "accept", "x-api-key", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"];
+    for (door, page) in that_let_pages_in() {
+        for asked in
+            ["authorization, content-type, mcp-protocol-version, mcp-method, mcp-name", "x-api-key", "authorization", "AUTHORIZATION", ""]
+        {
+            let answer = preflight(&door, page, asked);
+            assert_eq!((answer.status, answer.body.len()), (204, 0), "{asked}");
+            assert_eq!(answer.header("access-control-allow-origin"), Some(page));
+            assert_eq!(answer.header("access-control-allow-methods"), Some("POST"));
+            assert_eq!(answer.header("vary"), Some("origin"));
+            let allowed: Vec<&str> = answer.header("access-control-allow-headers").unwrap().split(", ").collect();
+            for name in clients_send {
+                assert!(allowed.contains(&name), "{asked}: {name}");
+            }
+            assert!(answer.header("access-control-allow-credentials").is_none(), "a cookie has no business here");
+        }
+        assert_eq!(preflight(&door, "https://evil.example", "authorization").status, 403, "and for no other page");
     }
-    assert!(answer.header("access-control-allow-credentials").is_none(), "a cookie has no business here");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use onepost_core::json::MAX_DEPTH;
 use serde_json::{Value, json};
 
-use library::client::{Answer, Door, Draft};
+use library::client::{Answer, Door, Draft, META_CAPABILITIES, META_VERSION};
 use library::{LikeAgents, LikeChecklists, every_kind, open};
 
 /// What a body is answered to by legacy rules and by those of 2026-07-28.
@@ -134,7 +134,7 @@ fn a_member_named_twice_in_arguments_sent_as_text_burns_nothing() {
     }
 }
 
-/// D31
+/// D31. One mark, and only before the whole.
 #[test]
 fn a_byte_order_mark_is_passed_over() {
     let door = open::<LikeChecklists>();
@@ -223,34 +223,48 @@ fn a_batch_that_wants_no_answer_gets_none() {
 
 #[test]
 fn a_batch_holds_one_to_twenty_messages() {
-    let door = open::<LikeChecklists>();
     let pings = |count: usize| batch(&vec![ping("1").as_str(); count]);
-    assert_eq!(door.post().body(pings(20)).send().json().as_array().map(Vec::len), Some(20));
-    for body in [pings(21), pings(0)] {
-        let answer = door.post().body(body).send();
-        assert_eq!((answer.fault(), &answer.json()["id"]), ((200, -32600), &Value::Null));
+    for (kind, door) in every_kind() {
+        assert_eq!(door.post().body(pings(20)).send().json().as_array().map(Vec::len), Some(20), "{kind}");
+        for body in [pings(21), pings(0)] {
+            for draft in [door.post(), door.post().header("mcp-protocol-version", "2025-03-26")] {
+                let answer = draft.body(body.clone()).send();
+                assert_eq!((answer.fault(), &answer.json()["id"]), ((200, -32600), &Value::Null), "{kind}");
+            }
+        }
     }
 }
 
 #[test]
 fn a_batch_with_initialize_inside_is_refused_whole() {
-    let door = open::<LikeChecklists>();
     let add = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "add_book", "arguments": { "title": "x" } } });
-    let body = batch(&[&add.to_string(), r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}"#]);
-    assert_eq!(door.post().body(body).send().fault(), (200, -32600));
-    assert_eq!(door.backstage.titles().len(), 2);
+    let greeting = r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}"#;
+    for (kind, door) in every_kind() {
+        for body in [batch(&[&add.to_string(), greeting]), batch(&[greeting, &add.to_string()]), batch(&[greeting])] {
+            assert_eq!(door.post().body(body).send().fault(), (200, -32600), "{kind}");
+        }
+        assert_eq!(door.backstage.titles().len(), 2, "{kind}: the rest was not done either");
+    }
 }
 
+/// What a message in it claims is between that message and the version that it names.
 #[test]
-fn versions_that_have_no_batches_refuse_them() {
-    let door = open::<LikeChecklists>();
-    let body = batch(&[&ping("1")]);
-    for version in ["2025-06-18", "2025-11-25", "2024-11-05", "2024-10-07"] {
-        let answer = legacy(&door, version, &body).send();
-        assert_eq!((answer.fault(), &answer.json()["id"]), ((200, -32600), &Value::Null), "{version}");
+fn only_the_version_header_says_whether_there_are_batches() {
+    for (kind, door) in every_kind() {
+        let claims = |version: &str| {
+            let meta = json!({ META_VERSION: version, META_CAPABILITIES: {} });
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } }).to_string()
+        };
+        let body = batch(&[&claims("2025-06-18"), &claims("2026-07-28"), &ping("2")]);
+        let answers = door.post().body(body.clone()).send().json();
+        assert!(answers[0]["result"]["tools"][0]["outputSchema"].is_object(), "{kind}: by the rules of 2025-06-18");
+        assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&json!(1), &json!(-32020)), "{kind}: no header says so");
+        assert_eq!(answers[2]["result"], json!({}), "{kind}");
+        for version in ["2026-07-28", "2030-01-01"] {
+            let answer = legacy(&door, version, &body).send();
+            assert_eq!((answer.fault(), answer.json().get("id")), ((400, -32600), None), "{kind} {version}");
+        }
     }
-    let answer = legacy(&door, "2026-07-28", &body).send();
-    assert_eq!((answer.fault(), answer.json().get("id")), ((400, -32600), None));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a call has to tell beside its result: as one event stream in one body, to clients that take one and asked for it.
 
 use library::client::{Door, Draft, Era, META_LOG_LEVEL};
-use library::{LikeChecklists, open};
+use library::{LikeChecklists, Talkative, every_kind, open};
 use serde_json::{Value, json};
 
 const BOTH_KINDS: &str = "application/json, text/event-stream";
@@ -37,7 +37,7 @@ fn progress_is_told_before_the_result_to_a_client_that_named_the_request() {
 
 #[test]
 fn log_messages_are_told_from_the_level_that_was_asked_for() {
-    let door = open::<LikeChecklists>();
+    let door = open::<Talkative>();
     for (level, told) in [("debug", 2), ("notice", 1)] {
         let events = events(recite(&door, Era::Modern, json!({ META_LOG_LEVEL: level })));
         assert_eq!(events.len(), told + 1, "{level}: {events:?}");
@@ -50,7 +50,7 @@ fn log_messages_are_told_from_the_level_that_was_asked_for() {
 
 #[test]
 fn nothing_is_told_to_a_client_of_2026_07_28_that_asked_for_nothing() {
-    let door = open::<LikeChecklists>();
+    let door = open::<Talkative>();
     let answer = recite(&door, Era::Modern, json!({})).send();
     assert_eq!((answer.header("content-type"), &answer.result()["structuredContent"]["count"]), (Some("application/json"), &json!(2)));
 }
@@ -58,7 +58,7 @@ fn nothing_is_told_to_a_client_of_2026_07_28_that_asked_for_nothing() {
 /// Their level was set by a request of its own, which a stateless server has forgotten.
 #[test]
 fn earlier_clients_are_told_from_info_on() {
-    let door = open::<LikeChecklists>();
+    let door = open::<Talkative>();
     let events = events(recite(&door, Era::Legacy, json!({})));
     let levels: Vec<&Value> = events.iter().filter_map(|event| event["params"].get("level")).collect();
     assert_eq!((levels, events.len()), (vec![&json!("notice")], 2));
@@ -66,7 +66,7 @@ fn earlier_clients_are_told_from_info_on() {
 
 #[test]
 fn a_client_that_takes_no_event_stream_gets_the_result_alone() {
-    let door = open::<LikeChecklists>();
+    let door = open::<Talkative>();
     for era in [Era::Legacy, Era::Modern] {
         for accept in [Some("application/json"), Some("*/*"), None] {
             let draft = recite(&door, era, json!({ "progressToken": 1, META_LOG_LEVEL: "debug" }));
@@ -80,7 +80,7 @@ fn a_client_that_takes_no_event_stream_gets_the_result_alone() {
 
 #[test]
 fn a_token_that_is_neither_text_nor_a_whole_number_is_no_token() {
-    let door = open::<LikeChecklists>();
+    let door = open::<Talkative>();
     for token in [json!(null), json!(1.5), json!([1]), json!({}), json!(true)] {
         let answer = recite(&door, Era::Modern, json!({ "progressToken": token })).send();
         assert_eq!(answer.header("content-type"), Some("application/json"), "{token}");
@@ -90,10 +90,24 @@ fn a_token_that_is_neither_text_nor_a_whole_number_is_no_token() {
 /// The answer must still fit into what carries it.
 #[test]
 fn what_is_told_beside_the_result_has_an_end() {
-    let door = open::<LikeChecklists>();
+    let door = open::<Talkative>();
     let draft = recite(&door, Era::Modern, json!({ "progressToken": 1 }));
     let answer = draft.change(|body| body["params"]["arguments"]["lines"] = json!(10_000)).send();
     assert!((128_000..256_000).contains(&answer.body.len()), "{} bytes", answer.body.len());
     let last = answer.text().trim_end().rsplit("data: ").next().unwrap();
     assert_eq!(serde_json::from_str::<Value>(last).unwrap()["result"]["structuredContent"]["count"], 10_000);
+}
+
+#[test]
+fn servers_that_do_not_say_that_they_log_do_not() {
+    for (kind, door) in every_kind() {
+        let greeted = door.ask(Era::Legacy, "initialize", json!({})).send().result();
+        assert_eq!(greeted["capabilities"], json!({ "tools": {} }), "{kind}");
+        for era in [Era::Legacy, Era::Modern] {
+            let answer = recite(&door, era, json!({ META_LOG_LEVEL: "debug" })).send();
+            assert_eq!(answer.header("content-type"), Some("application/json"), "{kind}");
+        }
+    }
+    let greeted = open::<Talkative>().ask(Era::Legacy, "initialize", json!({})).send().result();
+    assert_eq!(greeted["capabilities"], json!({ "tools": {}, "logging": {} }));
 }

@@ -187,3 +187,43 @@ async fn a_token_that_lacks_a_right_is_told_in_an_error_of_its_call() {
     let error: Value = serde_json::from_str(&answered.lines[0]).unwrap();
     assert_eq!((&error["id"], &error["error"]["code"]), (&json!(9), &json!(-32600)));
 }
+
+/// The rest of a client may have crashed, and a call may hang for ever.
+#[tokio::test(start_paused = true)]
+async fn calls_that_never_end_keep_no_server_alive() {
+    let mut connection = connect::<LikeViewer>().await;
+    let slow = json!({ "jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": { "name": "wait_for_bell" } });
+    connection.send(&slow.to_string()).await;
+    connection.end().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_ends_without_an_answer() {
+    let mut connection = connect::<LikeViewer>().await;
+    for id in [json!("slow"), json!(7)] {
+        let slow = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "wait_for_bell" } });
+        let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        connection.send(&format!("{slow}\n{cancel}\n{PING}")).await;
+        assert_eq!(connection.next().await["id"], "p");
+    }
+    connection.end().await;
+}
+
+#[tokio::test]
+async fn too_many_calls_at_work_are_refused_and_everything_quick_is_answered() {
+    let mut connection = connect::<LikeViewer>().await;
+    for id in 0..40 {
+        let slow = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "wait_for_bell" } });
+        connection.send(&slow.to_string()).await;
+    }
+    connection.send(PING).await;
+    for id in 32..40 {
+        let refused = connection.next().await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(id), &json!(-32600)));
+    }
+    assert_eq!(connection.next().await["id"], "p");
+    for id in 0..32 {
+        connection.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }).to_string()).await;
+    }
+    connection.end().await;
+}

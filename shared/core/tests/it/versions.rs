@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use library::client::{Door, META_CAPABILITIES, META_VERSION};
+use library::client::{Door, Draft, META_CAPABILITIES, META_VERSION};
 use library::{LikeAgents, LikeChecklists, every_kind, open};
 
 fn initialize(door: &Door, params: Value) -> Value {
@@ -41,19 +41,31 @@ fn initialize_answers_any_other_version_with_the_products_own() {
     assert_eq!(negotiated(&open::<LikeAgents>(), json!("2025-11-25")), "2025-06-18", "agents do not serve it");
 }
 
-/// D17
+/// D17. Nor where it says nothing, or nothing that can be understood.
 #[test]
 fn what_a_client_says_of_itself_is_never_in_the_way() {
-    let door = open::<LikeChecklists>();
-    for capabilities in [json!({ "sampling": {}, "roots": {} }), json!({}), json!({ "new": { "x": [1] } }), json!(null)] {
-        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities });
-        assert_eq!(initialize(&door, params)["protocolVersion"], "2025-06-18", "{capabilities}");
+    let named = json!({ "name": "a client", "version": "1" });
+    for (kind, door) in every_kind() {
+        let usual = initialize(&door, json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": named }));
+        for capabilities in [json!({ "sampling": {}, "roots": {} }), json!({}), json!({ "new": { "x": [1] } }), json!(null), json!([])] {
+            let bare = json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities });
+            assert_eq!(initialize(&door, bare.clone()), usual, "{kind} {capabilities}");
+            for client in [named.clone(), json!({}), json!(null), json!("x")] {
+                let mut params = bare.clone();
+                params["clientInfo"] = client;
+                assert_eq!(initialize(&door, params.clone()), usual, "{kind} {params}");
+            }
+        }
+        assert_eq!(initialize(&door, json!({ "protocolVersion": "2025-06-18" })), usual, "{kind}");
     }
 }
 
 /// D21
 #[test]
 fn initialize_promises_tools_and_nothing_else() {
+    for (kind, door) in every_kind() {
+        assert_eq!(initialize(&door, json!({}))["capabilities"], json!({ "tools": {} }), "{kind}");
+    }
     let answer = initialize(&open::<LikeChecklists>(), json!({ "protocolVersion": "2025-06-18" }));
     let expected = json!({
         "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
@@ -132,24 +144,144 @@ fn a_legacy_version_named_in_meta_is_served_by_its_own_rules() {
     }
 }
 
+/// A version with a handshake, and what sets it apart. The official suite tries the last two and next to nothing of the
+/// others.
+struct Form {
+    version: &'static str,
+    /// The members of a tool in the list.
+    tool: &'static [&'static str],
+    batches: bool,
+}
+
+const PLAIN: &[&str] = &["name", "title", "description", "inputSchema"];
+const WITH_HINTS: &[&str] = &["name", "title", "description", "inputSchema", "annotations"];
+const WITH_OUTPUTS: &[&str] = &["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+
+/// Oldest first. The header is younger than the first three; who sends it all the same means it.
+const FORMS: [Form; 5] = [
+    Form { version: "2024-10-07", tool: PLAIN, batches: false },
+    Form { version: "2024-11-05", tool: PLAIN, batches: false },
+    Form { version: "2025-03-26", tool: WITH_HINTS, batches: true },
+    Form { version: "2025-06-18", tool: WITH_OUTPUTS, batches: false },
+    Form { version: "2025-11-25", tool: WITH_OUTPUTS, batches: false },
+];
+
+fn members(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// Every version that this product serves, with its form.
+fn forms(door: &Door) -> Vec<&'static Form> {
+    let forms: Vec<_> = FORMS.iter().filter(|form| door.profile.served(form.version).is_some()).collect();
+    assert_eq!(forms.len(), door.profile.legacy.len());
+    forms
+}
+
+fn spoken<'d>(door: &'d Door, form: &Form, method: &str, params: Value) -> Draft<'d> {
+    door.post().header("mcp-protocol-version", form.version).rpc(method, params)
+}
+
 #[test]
-fn each_version_sees_of_a_tool_what_it_knows() {
-    let door = open::<LikeChecklists>();
-    for (version, outputs, hints) in [
-        ("2024-10-07", false, false),
-        ("2024-11-05", false, false),
-        ("2025-03-26", false, true),
-        ("2025-06-18", true, true),
-        ("2025-11-25", true, true),
-    ] {
-        for tool in listed(&door, version)["tools"].as_array().unwrap() {
-            assert_eq!(tool.get("outputSchema").is_some(), outputs, "{version} {tool}");
-            assert_eq!(tool.get("annotations").is_some(), hints, "{version} {tool}");
-            assert!(tool["inputSchema"].is_object() && tool["description"].is_string());
+fn each_version_is_answered_in_its_own_form() {
+    for (kind, door) in every_kind() {
+        for form in forms(&door) {
+            let at = format!("{kind} {}", form.version);
+            let ask = |method: &str, params: Value| spoken(&door, form, method, params).send().result();
+            let call = |tool: &str, arguments: Value| ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+
+            let listed = ask("tools/list", json!({}));
+            assert_eq!(members(&listed), ["tools"], "{at}");
+            for tool in listed["tools"].as_array().unwrap() {
+                assert_eq!(members(tool), form.tool, "{at}");
+            }
+            // 2024-10-07 called it toolResult for a while. Its clients read `content` too, and all later ones nothing else.
+            let done = call("count_books", json!({}));
+            assert_eq!(members(&done), ["content", "structuredContent"], "{at}");
+            assert_eq!((&done["content"][0]["type"], members(&done["content"][0])), (&json!("text"), vec!["type", "text"]), "{at}");
+            let refused = call("burn_book", json!({ "book_id": "bk-1" }));
+            let value = if kind == "rent" { vec!["content", "structuredContent", "isError"] } else { vec!["content", "isError"] };
+            assert_eq!(members(&refused), value, "{at}");
+            let picture = call("show_cover", json!({}));
+            assert_eq!(members(&picture["content"][1]), ["type", "data", "mimeType"], "{at}");
+            assert_eq!(ask("ping", json!({})), json!({}), "{at}");
         }
     }
-    let unnamed = door.post().rpc("tools/list", json!({})).send().result();
-    assert_eq!(unnamed, listed(&door, "2025-03-26"), "no header means 2025-03-26");
+}
+
+#[test]
+fn without_a_header_the_form_is_that_of_2025_03_26() {
+    for (kind, door) in every_kind() {
+        let unnamed = door.post().rpc("tools/list", json!({})).send().result();
+        assert_eq!(unnamed, listed(&door, "2025-03-26"), "{kind}");
+    }
+}
+
+/// A handshake without a header and one under the header of any version end alike: what is asked for is in the body.
+#[test]
+fn a_handshake_goes_by_what_it_asks_for_whatever_the_header_says() {
+    for (kind, door) in every_kind() {
+        for form in forms(&door) {
+            let params = json!({ "protocolVersion": form.version, "capabilities": {} });
+            let bare = initialize(&door, params.clone());
+            assert_eq!(bare["protocolVersion"], form.version, "{kind}");
+            for other in forms(&door) {
+                let headed = spoken(&door, other, "initialize", params.clone()).send().result();
+                assert_eq!(headed, bare, "{kind}: asks for {} under {}", form.version, other.version);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_version_is_told_of_faults_with_a_status_that_its_clients_read_on_with() {
+    for (kind, door) in every_kind() {
+        for form in forms(&door) {
+            let at = format!("{kind} {}", form.version);
+            assert_eq!(spoken(&door, form, "made/up", json!({})).send().fault(), (200, -32601), "{at}");
+            assert_eq!(spoken(&door, form, "tools/call", json!({})).send().fault(), (200, -32602), "{at}");
+            let broken = spoken(&door, form, "ping", json!({})).body("{").send();
+            assert_eq!((broken.fault(), broken.json().get("id")), ((200, -32700), Some(&Value::Null)), "{at}");
+            let note = spoken(&door, form, "", json!({})).body(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).send();
+            assert_eq!((note.status, note.body.len()), (202, 0), "{at}");
+            let posted = spoken(&door, form, "", json!({})).body(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).send();
+            assert_eq!((posted.status, posted.body.len()), (202, 0), "{at}");
+        }
+    }
+}
+
+#[test]
+fn only_2025_03_26_has_batches() {
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    for (kind, door) in every_kind() {
+        for form in forms(&door) {
+            let answer = spoken(&door, form, "ping", json!({})).json(&json!([ping, ping])).send();
+            let at = format!("{kind} {}", form.version);
+            if form.batches {
+                assert_eq!((answer.status, answer.json().as_array().map(Vec::len)), (200, Some(2)), "{at}");
+            } else {
+                assert_eq!((answer.fault(), answer.json().get("id")), ((200, -32600), Some(&Value::Null)), "{at}");
+            }
+        }
+    }
+}
+
+/// In the members of a batch too, what 2025-03-26 does not know is left out.
+#[test]
+fn the_answers_of_a_batch_are_those_that_its_messages_get_alone() {
+    for (kind, door) in every_kind() {
+        let alone = [
+            ("ping", json!({})),
+            ("tools/list", json!({})),
+            ("tools/call", json!({ "name": "count_books" })),
+            ("tools/call", json!({ "name": "burn_book", "arguments": { "book_id": "bk-1" } })),
+            ("tools/call", json!({ "name": "no_such_tool" })),
+            ("made/up", json!({})),
+        ];
+        let messages = alone.clone().map(|(method, params)| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
+        let answers = door.post().json(&json!(messages)).send().json();
+        let expected = alone.map(|(method, params)| door.post().rpc(method, params).send().json());
+        assert_eq!(answers, json!(expected), "{kind}");
+    }
 }
 
 #[test]
