@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
 use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::EXPECT;
 use http_body_util::BodyExt;
 
 /// How much of a body that is too large is read and thrown away, and for how long. A client that is cut off while it
@@ -41,8 +43,12 @@ pub(super) async fn arrive(body: &mut Body, limit: usize) -> Arrival {
     Arrival::Whole(bytes.freeze())
 }
 
-/// Reads on in the background, while the answer is sent, and keeps nothing.
-pub(super) fn drain(mut body: Body) {
+/// Reads on in the background, while the answer is sent, and keeps nothing. A client that waits for permission to send
+/// (Expect) sends nothing now.
+pub(super) fn drain(headers: &HeaderMap, mut body: Body) {
+    if headers.contains_key(EXPECT) {
+        return;
+    }
     tokio::spawn(tokio::time::timeout(DRAIN_TIME, async move {
         let mut left = DRAIN_BYTES;
         while let Some(Ok(frame)) = body.frame().await {

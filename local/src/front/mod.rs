@@ -135,13 +135,16 @@ async fn answer(State(served): State<Arc<Served>>, request: Request) -> Response
     let (mut head, mut body) = request.into_parts();
     let size = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
     if size > served.limits.header_bytes {
+        body::drain(&head.headers, body);
         let message = format!("The headers are larger than {} bytes.", served.limits.header_bytes);
         return refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, message).map(Body::from);
     }
     if head.uri.path() == "/" {
+        body::drain(&head.headers, body);
         return served.index(&head.method);
     }
     let Some((endpoint, uri)) = served.routes.find(&head.uri) else {
+        body::drain(&head.headers, body);
         return json_response(
             StatusCode::NOT_FOUND,
             &json!({
@@ -158,10 +161,7 @@ async fn answer(State(served): State<Arc<Served>>, request: Request) -> Response
     let bytes = match arrived.await {
         Ok(Arrival::Whole(bytes)) => bytes,
         Ok(Arrival::TooLarge) => {
-            // A client that waits for permission to send (Expect) sends nothing now.
-            if !head.headers.contains_key(header::EXPECT) {
-                body::drain(body);
-            }
+            body::drain(&head.headers, body);
             let limit = served.limits.body_bytes;
             return refuse(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is larger than {limit} bytes.")).map(Body::from);
         }

@@ -167,6 +167,18 @@ async fn a_body_over_the_limit_is_answered_although_the_client_sends_all_of_it_f
     assert_eq!(front.calls(), 0);
 }
 
+/// A client that writes before it reads is not cut off while it writes.
+#[tokio::test]
+async fn a_body_that_nobody_wants_is_read_all_the_same() {
+    let running = Running::start(Limits::default());
+    for path in ["/nothing/here", "/"] {
+        let client = reqwest::Client::new();
+        let answer = client.post(format!("{}{path}", running.url)).body(vec![b'x'; 3_000_000]).send().await.unwrap();
+        assert!(matches!(answer.status().as_u16(), 404 | 405), "{path}: {}", answer.status());
+    }
+    assert_eq!(running.calls(), 0);
+}
+
 #[tokio::test]
 async fn a_body_that_announces_more_than_the_limit_is_refused_before_it_is_sent() {
     let front = Running::start(Limits::default());

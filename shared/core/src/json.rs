@@ -12,6 +12,12 @@ use serde_json::{Map, Number, Value};
 /// How deep arrays and objects may stand in each other, counted over the whole body.
 pub const MAX_DEPTH: usize = 64;
 
+/// A name that a caller chose, to be repeated in words that people and models read: a question mark stands for each
+/// letter that could be read as more than part of a name (markup, quotation marks, control and direction characters).
+pub(crate) fn shown(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_alphanumeric() || " _-./~$:@#…".contains(letter) { letter } else { '?' }).collect()
+}
+
 /// Why a text was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {

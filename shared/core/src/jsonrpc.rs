@@ -201,7 +201,7 @@ impl Error {
             Fault::TooDeep => Self::invalid_request(format!("The body is nested deeper than {} levels.", crate::json::MAX_DEPTH)),
             Fault::DuplicateKey(name) => {
                 let name: String = name.chars().take(64).collect();
-                Self::invalid_request(format!("A member is named twice in one object: {name:?}. Send it once."))
+                Self::invalid_request(format!("A member is named twice in one object: {}. Send it once.", crate::json::shown(&name)))
             }
         }
     }

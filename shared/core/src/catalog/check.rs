@@ -113,11 +113,13 @@ impl Checker {
         let Kind::Object { properties, other, count } = kind else {
             return;
         };
+        if self.nulls == Nulls::Absent {
+            let absent = |name: &String, value: &Value| value.is_null() && properties.iter().any(|one| one.name == *name && !one.required);
+            members.retain(|name, value| !absent(name, value));
+        }
+        // What means absence is not counted.
         self.count(count, members.len(), "minProperties", "maxProperties", "member");
         for property in properties {
-            if !property.required && self.nulls == Nulls::Absent && members.get(&property.name) == Some(&Value::Null) {
-                members.shift_remove(&property.name);
-            }
             match members.get_mut(&property.name) {
                 Some(Value::Null) if !property.required => {
                     self.at(&property.name, |checker| checker.refuse("type", "must not be null: leave it out to keep the present value"));

@@ -67,6 +67,7 @@ impl Shape {
         };
         let one_of = match keywords.take("enum") {
             None => None,
+            Some(_) if !matches!(kind, Kind::String { .. }) => return Err("enum of something else than strings".into()),
             Some(values) => Some(strings(values).ok_or("enum holds something else than strings")?),
         };
         keywords.all_used()?;
@@ -96,11 +97,15 @@ impl<'s> Keywords<'s> {
             "integer" => Kind::Integer(self.range()?),
             "number" => Kind::Number(self.range()?),
             "string" => Kind::String { length: self.count("minLength", "maxLength")?, pattern: self.pattern()? },
-            "array" => Kind::Array {
-                items: Box::new(Shape::compile(self.take("items").ok_or("an array without items")?)?),
-                count: self.count("minItems", "maxItems")?,
-                unique: self.take("uniqueItems") == Some(&Value::Bool(true)),
-            },
+            "array" => {
+                let items = Shape::compile(self.take("items").ok_or("an array without items")?)?;
+                let unique = self.take("uniqueItems") == Some(&Value::Bool(true));
+                // 1 and 1.0 are one number to JSON Schema, also inside of an item.
+                if unique && !matches!(items.kind, Kind::String { .. } | Kind::Integer(_) | Kind::Boolean) {
+                    return Err("uniqueItems of items that can be written in two ways".into());
+                }
+                Kind::Array { items: Box::new(items), count: self.count("minItems", "maxItems")?, unique }
+            }
             "object" => self.object()?,
             other => return Err(format!("type {other} is not checked")),
         })
@@ -114,6 +119,9 @@ impl<'s> Keywords<'s> {
                 let shape = Shape::compile(schema).map_err(|reason| format!("{name}: {reason}"))?;
                 properties.push(Property { name: name.clone(), required: required.contains(name), shape });
             }
+        }
+        if let Some(name) = required.iter().find(|name| !properties.iter().any(|property| property.name == **name)) {
+            return Err(format!("{name} is required and no property"));
         }
         let other = match self.take("additionalProperties") {
             None | Some(Value::Bool(true)) => Other::Free,

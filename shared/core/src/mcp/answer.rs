@@ -195,8 +195,13 @@ pub(super) fn accepted() -> Response {
 
 /// Whether the client takes an event stream. Without an `Accept` it is not asked for.
 pub(super) fn takes_event_stream(headers: &HeaderMap) -> bool {
-    let accepts = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("text/event-stream"));
-    headers.get_all(ACCEPT).iter().any(accepts)
+    let wanted = |range: &str| {
+        let mut parts = range.split(';').map(str::trim);
+        let is_stream = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("text/event-stream"));
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        is_stream && weight.is_none_or(|weight| weight.parse::<f32>().is_ok_and(|weight| weight > 0.0))
+    };
+    headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).any(|value| value.split(',').any(wanted))
 }
 
 /// A whole event stream in one body: the notices and, last, the answer.

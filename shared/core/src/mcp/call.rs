@@ -124,8 +124,11 @@ impl<P: Product> Exchange<'_, P> {
         violations: &[Violation],
         record: &mut Record,
     ) -> Result<Box<RawValue>, Fault> {
-        let told: Vec<String> =
-            violations.iter().take(5).map(|one| format!("{} {}", one.path, one.message).trim_start().to_owned()).collect();
+        let told: Vec<String> = violations
+            .iter()
+            .take(5)
+            .map(|one| format!("{} {}", strict_json::shown(&one.path), one.message).trim_start().to_owned())
+            .collect();
         let more = violations.len().checked_sub(5).filter(|more| *more > 0).map_or_else(String::new, |more| format!("; and {more} more"));
         let message = format!("The arguments of {tool} do not fit: {}{more}.", told.join("; "));
         let errors = json!({ "errors": violations });

@@ -81,9 +81,12 @@ impl Notices {
     }
 
     fn note(&self, method: &str, params: &Value) {
-        let notice = json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string();
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What did not fit counts too: after it nothing fits, so that there are no gaps.
+        if noted.bytes > MOST_BYTES {
+            return;
+        }
+        let notice = json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string();
+        // What does not fit counts too: after it nothing fits, so that there are no gaps.
         noted.bytes += notice.len();
         if noted.bytes <= MOST_BYTES {
             noted.messages.push(notice);

@@ -4,7 +4,7 @@
 //! and equal, or both be absent.
 
 use http::HeaderMap;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::era::{Single, single, unwrapped};
 
@@ -65,10 +65,11 @@ fn says(said: &str, argument: &Value) -> bool {
     match argument {
         Value::String(text) => said == text,
         Value::Bool(yes) => said == if *yes { "true" } else { "false" },
-        Value::Number(number) => match (said.parse::<i128>(), number.as_i128()) {
-            (Ok(said), Some(number)) => said == number,
-            _ => said.parse::<f64>().is_ok_and(|said| number.as_f64() == Some(said)),
-        },
+        // As JSON writes it: other readers of the header may take `010` or `+10` for something else.
+        Value::Number(number) => serde_json::from_str::<Number>(said).is_ok_and(|said| match (said.as_i128(), number.as_i128()) {
+            (Some(said), Some(number)) => said == number,
+            _ => said.as_f64() == number.as_f64() && said.as_i128().is_none() == number.as_i128().is_none(),
+        }),
         _ => false,
     }
 }

@@ -68,7 +68,7 @@ fn earlier_clients_are_told_from_info_on() {
 fn a_client_that_takes_no_event_stream_gets_the_result_alone() {
     let door = open::<Talkative>();
     for era in [Era::Legacy, Era::Modern] {
-        for accept in [Some("application/json"), Some("*/*"), None] {
+        for accept in [Some("application/json"), Some("*/*"), Some("text/event-stream;q=0"), Some("xtext/event-stream-foo"), None] {
             let draft = recite(&door, era, json!({ "progressToken": 1, META_LOG_LEVEL: "debug" }));
             let draft =
                 accept.map_or(draft.without("accept"), |accept| recite(&door, era, json!({ "progressToken": 1 })).header("accept", accept));
