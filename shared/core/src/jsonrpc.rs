@@ -179,7 +179,7 @@ impl Error {
 
     /// The client did not declare what the call needs. `required` has the form of a client's capabilities.
     pub fn missing_capability(required: Value) -> Self {
-        let message = "This call must ask something of the client that it did not declare to be able to do.";
+        let message = "This call must ask something of the client: declare requiredCapabilities, or use a client that has them.";
         Self::new(Self::MISSING_CAPABILITY, message).with_data(serde_json::json!({ "requiredCapabilities": required }))
     }
 

@@ -15,10 +15,10 @@ use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 
-use crate::jsonrpc::{self, Error, Id, Incoming, Message};
+use crate::jsonrpc::{self, Error, Id, Incoming, Message, Request};
 use crate::mcp::{Lines, Product, Record, Server, Session};
 
-/// The most calls at work at once. Further ones that take their time are refused; everything quick is still answered.
+/// The most calls at work at once. Further ones are refused before they begin; everything else is still answered.
 const MOST_RUNNING: usize = 32;
 
 /// How long calls that run may take after the input has ended: nobody may be left to read their answers.
@@ -66,22 +66,24 @@ pub async fn serve<P: Product>(
                         let is_meant = |running: &Option<Id>| running.as_ref().is_some_and(|running| running.is(id));
                         handles.iter().filter(|(_, running, _)| is_meant(running)).for_each(|(.., handle)| handle.abort());
                     }
-                    let id = asked(&message).cloned();
-                    let (handle, registration) = AbortHandle::new_pair();
-                    number += 1;
-                    let this = number;
-                    let call = Abortable::new(server.message(caller, &session, message), registration);
-                    let mut call = Box::pin(call.map(move |answered| (this, answered)));
-                    match poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await {
-                        Poll::Ready((_, answered)) => answered.ok(),
-                        Poll::Pending if running.len() >= MOST_RUNNING => {
-                            let message = format!("{MOST_RUNNING} calls are at work. Wait for one to end, or cancel one.");
-                            Some(server.refused_line(id.as_ref(), &Error::invalid_request(message)))
-                        }
-                        Poll::Pending => {
-                            handles.push((this, id, handle));
-                            running.push(call);
-                            None
+                    let asked = asked(&message);
+                    let id = asked.map(|request| request.id.clone());
+                    if running.len() >= MOST_RUNNING && asked.is_some_and(|request| request.method == "tools/call") {
+                        let message = format!("{MOST_RUNNING} calls are at work, so this one was not begun. Wait for one to end, or cancel one.");
+                        Some(server.refused_line(id.as_ref(), &Error::invalid_request(message)))
+                    } else {
+                        let (handle, registration) = AbortHandle::new_pair();
+                        number += 1;
+                        let this = number;
+                        let call = Abortable::new(server.message(caller, &session, message), registration);
+                        let mut call = Box::pin(call.map(move |answered| (this, answered)));
+                        match poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await {
+                            Poll::Ready((_, answered)) => answered.ok(),
+                            Poll::Pending => {
+                                handles.push((this, id, handle));
+                                running.push(call);
+                                None
+                            }
                         }
                     }
                 }
@@ -106,10 +108,10 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// The id of a request.
-fn asked(message: &Result<Incoming, Error>) -> Option<&Id> {
+/// The request, if the line holds one.
+fn asked(message: &Result<Incoming, Error>) -> Option<&Request> {
     match message {
-        Ok(Incoming::One(Ok(message))) => message.id(),
+        Ok(Incoming::One(Ok(Message::Request(request)))) => Some(request),
         _ => None,
     }
 }
