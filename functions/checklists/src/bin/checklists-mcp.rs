@@ -13,8 +13,13 @@ use onepost_core::id::Ids;
 use onepost_core::mcp::Server;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+async fn main() -> Result<(), lambda::Error> {
     telemetry::init("info");
+    // What is returned is shown as programs see it; the log gets the words.
+    serve().await.inspect_err(|error| tracing::error!(%error, "the function cannot start"))
+}
+
+async fn serve() -> Result<(), lambda::Error> {
     let settings = Settings::from_environment()?;
     let aws = aws::Environment::read()?;
     let table = Table::new(&aws.dynamodb(), settings.table);
